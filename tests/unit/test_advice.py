@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from typer.testing import CliRunner
 
 import rubric_order as ro
@@ -203,7 +204,7 @@ def test_errors_that_decide_a_card_are_those_of_the_card():
 def test_share_of_pairs_is_that_of_normal_scores_whose_errors_are_known():
     rng = np.random.default_rng(6)
     true = rng.normal(size=(4000, 1))
-    of = goals._OfPairs(asked("ranked"), (), np.array([1.0]), np.array([0.5]))
+    of = goals._OfPairs(asked("ranked"), (), np.ones(30), np.array([1.0]), np.array([0.5]))
     seen = (true + np.sqrt(0.5) * rng.normal(size=true.shape)).ravel()
     one, other = rng.permutation(4000), rng.permutation(4000)
     right = (np.sign(seen[one] - seen[other]) == np.sign(true[one, 0] - true[other, 0])).mean()
@@ -218,9 +219,9 @@ def test_with_a_target_each_option_has_the_fewest_groups_and_the_cheapest_stands
     assert len(chosen) == 5 * 3  # designs by groups of 3, 1 and 2 items
     for option in chosen:
         of = goals.predictor(reads, option.design, asked("r"))
-        assert of.at(option.shape, option.groups) <= target
+        assert option.precision.high <= target
         least = option.groups == goals.FEWEST_GROUPS
-        assert least or of.at(option.shape, option.groups - 1) > target
+        assert least or of.interval(option.shape, option.groups - 1)[1] > target
         assert option.calls == round(option.groups * option.shape.items * option.design.reads)
         assert option.cost == option.calls * 0.5
         assert option.precision.low < option.precision.estimate < option.precision.high
@@ -264,6 +265,15 @@ def test_more_groups_are_never_worse(goal):
     assert low <= values[1] <= high
 
 
+def test_the_interval_of_an_error_is_that_of_its_log_by_the_bootstrap(scores):
+    reads = pilot_of(scores)
+    of = goals.predictor(reads, design(reads, "balanced"), asked("mean"))
+    values = np.log(of.values(reads.shape, 80))
+    error = values[1:].std() * np.sqrt(reads.groups / (reads.groups - 1))
+    reach = stats.t.ppf(0.975, resampling.degrees(np.bincount(reads.unit))) * error
+    assert of.interval(reads.shape, 80) == pytest.approx(np.exp([values[0] - reach, values[0] + reach]))
+
+
 def test_keys_of_config_are_those_of_a_study(scores):
     rows = advice.estimate(scores, goal="r", target=0.1, budget=None, **OPTIONS)
     for text in rows.loc[rows["kind"] == "option", "config"]:
@@ -273,9 +283,9 @@ def test_keys_of_config_are_those_of_a_study(scores):
 
 def test_a_part_below_zero_counts_as_zero_and_is_named():
     rng = np.random.default_rng(1)
-    scores = made(Simulation(), count=20, candidates=4)
+    scores = made(Simulation(), count=30, candidates=4)
     # Items of a group in turn high and low: their means agree more than by chance.
-    level = np.tile(np.repeat([2, 4, 2, 4], 10), 20)
+    level = np.tile(np.repeat([2, 4, 2, 4], 10), 30)
     scores["score"] = pd.array(np.clip(level + rng.integers(-1, 2, len(level)), 1, 5), dtype="Int8")
     reads = pilot_of(scores)
     of = goals.predictor(reads, design(reads, "balanced"), asked("mean"))
@@ -299,6 +309,13 @@ def test_what_a_pilot_cannot_tell_is_refused(scores):
     hard = scores.drop(columns=["expected_score", "position_probabilities"])
     assert "one ordering" in refusal(made(strategy="single"), "mean")
     assert "of one group" in refusal(hard.assign(group_id="g"), "mean")
+    names = pd.Series(sorted(hard["group_id"].unique()))
+    few = hard[hard["group_id"].isin(names[:29])]
+    assert "the items are of 29 groups, so how groups differ is not known well" in refusal(few, "mean")
+    one = hard.assign(group_id=hard["group_id"].where(~hard["group_id"].isin(names[:20]), "large"))
+    assert "groups, worth " in refusal(one, "mean")
+    people = hard.assign(human_score=hard["human_score"].where(hard["group_id"].isin(names[:29])))
+    assert "the items with human scores are of 29 groups" in refusal(people, "r")
     assert "human score" in refusal(hard.assign(human_score=np.nan), "r")
     assert "the spread between single items is not known" in refusal(hard, "equivalent")
     same = hard.assign(score=pd.array(np.full(len(hard), 5), dtype="Int8"))

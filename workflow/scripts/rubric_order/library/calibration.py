@@ -204,7 +204,7 @@ class Calibrations(Mapping[str, Calibration]):
             InputError: there is none, or several; or a text is another than the one that was learnt with.
         """
         _check_texts(use, (*NAMES, *TEXTS))
-        chosen = {name: {"judge": name} | own.about for name, own in self.judges.items()}
+        chosen = {name: {"judge": name, **own.about} for name, own in self.judges.items()}
         for field in NAMES:
             there = dict.fromkeys(about[field] for about in chosen.values() if field in about)
             value = use.get(field)

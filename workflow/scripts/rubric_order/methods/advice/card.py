@@ -48,6 +48,7 @@ class CardErrors:
         soft: True if option probabilities decide the estimates in log-odds.
         exponent: standard error of the power of the probabilities in the pilot itself, see `planning_groups.Errors`.
         groups: number of effective groups of the pilot.
+        sizes: number of items in each of the pilot's groups, shape (n_groups,).
         differ: share of pairs of reads of one item whose written scores differ; NaN without written scores.
     """
 
@@ -61,6 +62,7 @@ class CardErrors:
     soft: bool
     exponent: float
     groups: float
+    sizes: np.ndarray
     differ: float
 
     def at(self, shape: Shape, groups: float, *, times: float = 1.0) -> Errors:
@@ -174,11 +176,14 @@ def card_errors(pilot: Pilot, design: Design, *, temperature: float | None) -> C
     least = pilots.least_of_positions(fit, n)
     if not (variances.parts(sums["points"].sum(axis=0)).variance(Shape(1.0), 1) > additive.ROUNDING**2).all():
         raise Unknown("no item's scores differ between orderings, so that no error is known")
-    shape = Shape.of(np.bincount(unit))
+    sizes = np.bincount(unit)
+    shape = Shape.of(sizes)
     groups = shape.effective(int(unit.max()) + 1)
     soft = by.log_odds == Readout.SOFT
     differ = math.nan if variety is None else variety.discordant_share
-    return CardErrors(n, design.orderings, design.repeats, sums, least, spreads, by, soft, exponent, groups, differ)
+    return CardErrors(
+        n, design.orderings, design.repeats, sums, least, spreads, by, soft, exponent, groups, sizes, differ
+    )
 
 
 def _has(block: Block, column: str) -> bool:

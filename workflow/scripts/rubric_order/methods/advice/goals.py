@@ -2,8 +2,9 @@
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from rubric_order.methods.advice.card import CardErrors
 from rubric_order.methods.advice.designs import Design
 from rubric_order.methods.advice.pilot import Pilot, Unknown
 from rubric_order.methods.advice.variances import Shape
-from rubric_order.methods.position import planning_groups, uniformity
+from rubric_order.methods.position import planning_groups
 from rubric_order.methods.uncertainty import distributions, resampling
 
 R, MEAN, PREFERENCE, RANKED = "r", "mean", "preference", "ranked"
@@ -31,8 +32,10 @@ GOALS = {
 RISING = (RANKED, EQUIVALENT)  # goals for which a larger value is better
 OF_CARDS = (EQUIVALENT, BIAS, SHIFT)
 CROSSED = (PREFERENCE, *OF_CARDS)  # goals for which every score has to stand in every position
-FEWEST_GROUPS = uniformity.FEW_CLUSTERS  # of an option; with fewer groups, the errors themselves are not known well
+FEWEST_GROUPS = pilots.FEWEST_GROUPS  # effective ones of an option
 _NO_VARIANCE = 1e-12
+
+Scale: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
 
 class Margins(NamedTuple):
@@ -82,11 +85,11 @@ class Predictor(ABC):
 
     @abstractmethod
     def interval(self, shape: Shape, groups: float) -> tuple[float, float]:
-        """Interval of the prediction, by resampling the pilot's groups."""
+        """Interval of the prediction: on the log of the error, by resampling the pilot's groups."""
 
     def reaches(self, shape: Shape, groups: float, target: float) -> bool:
-        """True if the prediction for `groups` groups is at least as good as a target."""
-        return better(self.asked.goal, self.at(shape, groups), target)
+        """True if the worse end of the interval for `groups` groups is at least as good as a target."""
+        return better(self.asked.goal, self.interval(shape, groups)[self.asked.goal not in RISING], target)
 
     @property
     def value(self) -> float:
@@ -100,14 +103,26 @@ class Predictor(ABC):
 
 @dataclass(frozen=True)
 class _Resampled(Predictor):
-    """A goal whose prediction is a function of sums over groups, in the pilot and in each resample."""
+    """A goal whose prediction is a function of sums over groups, in the pilot and in each resample.
+
+    Attributes:
+        sizes: number of items in each of the pilot's groups, shape (n_groups,).
+    """
+
+    sizes: np.ndarray = field(repr=False)
 
     def at(self, shape: Shape, groups: float) -> float:
         return float(self.values(shape, groups)[0])
 
     def interval(self, shape: Shape, groups: float) -> tuple[float, float]:
-        low, high = resampling.percentile_interval(self.values(shape, groups)[1:], self.asked.confidence)
-        return float(low), float(high)
+        values = self.values(shape, groups)
+        low, high = _spread_of(values, self.asked.confidence, self.sizes, *self.scale).tolist()
+        return low, high
+
+    @property
+    def scale(self) -> tuple[Scale, Scale]:
+        """Function to the scale of the interval, and back."""
+        return np.log, np.exp
 
     @abstractmethod
     def values(self, shape: Shape, groups: float) -> np.ndarray:
@@ -191,6 +206,11 @@ class _OfPairs(_Resampled):
             squared = np.where(item + error > _NO_VARIANCE, item / (item + error), np.nan)
         return 0.5 + np.arcsin(np.sqrt(squared)) / np.pi
 
+    @property
+    def scale(self) -> tuple[Scale, Scale]:
+        """The log of the ratio of standard deviations, item / error, and back."""
+        return lambda share: np.log(np.tan(np.pi * (share - 0.5))), lambda ratio: 0.5 + np.arctan(np.exp(ratio)) / np.pi
+
 
 @dataclass(frozen=True)
 class _OfCard(Predictor):
@@ -202,21 +222,23 @@ class _OfCard(Predictor):
         return self._at(shape, groups, 1.0)
 
     def interval(self, shape: Shape, groups: float) -> tuple[float, float]:
-        tests_of = {BIAS: ("positions",), SHIFT: ("points", "written")}
-        kinds = tests_of.get(self.asked.goal, ("positions", "interaction", "points", "spread"))
-        scales = self.errors.scales(kinds, shape, resamples=self.asked.resamples, seed=self.asked.seed)
-        ends = sorted(self._at(shape, groups, float(end)) for end in self._ends(scales))
+        ends = sorted(self._at(shape, groups, times) for times in self.times(shape))
         return ends[0], ends[1]
 
     def reaches(self, shape: Shape, groups: float, target: float) -> bool:
-        """True if the prediction is at least as good as a target.
+        """True if the prediction from the upper end of the errors is at least as good as a target.
 
         The computation stops early if a share cannot reach the target.
         """
-        return better(self.asked.goal, self._at(shape, groups, 1.0, enough=target), target)
+        return better(self.asked.goal, self._at(shape, groups, self.times(shape)[1], enough=target), target)
 
-    def _ends(self, scales: np.ndarray) -> np.ndarray:
-        return np.array(resampling.percentile_interval(scales, self.asked.confidence))
+    def times(self, shape: Shape) -> tuple[float, float]:
+        """Ends of the interval of the errors, as multiples of the errors."""
+        tests_of = {BIAS: ("positions",), SHIFT: ("points", "written")}
+        kinds = tests_of.get(self.asked.goal, ("positions", "interaction", "points", "spread"))
+        scales = self.errors.scales(kinds, shape, resamples=self.asked.resamples, seed=self.asked.seed)
+        low, high = _spread_of(np.r_[1.0, scales], self.asked.confidence, self.errors.sizes, np.log, np.exp)
+        return float(low), float(high)
 
     def _at(self, shape: Shape, groups: float, times: float, *, enough: float = 0.0) -> float:
         errors = self.errors.at(shape, groups, times=times)
@@ -227,6 +249,12 @@ class _OfCard(Predictor):
             return 0.0
         limits = {"margin_points": points, "margin_log_odds": log_odds, "margin_spread": spread}
         return planning_groups.share_equivalent(errors, errors.groups, **limits, enough=enough)
+
+
+def _spread_of(values: np.ndarray, confidence: float, sizes: np.ndarray, scale: Scale, back: Scale) -> np.ndarray:
+    """Interval of the first of some values from the others, which come from resamples of groups of these sizes."""
+    ends = resampling.bootstrap_t(values[:1], values[1:, None], confidence, sizes=sizes, scale=scale, back=back)
+    return np.concatenate(ends)
 
 
 def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
@@ -249,21 +277,20 @@ def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
         drawn = _drawn(pilots.of_positions(fit.items, part.n), part.units("group"), asked)
         parts, least = variances.parts(drawn), pilots.least_of_positions(fit.items, part.n)
         _check_varies(parts.variance(pilot.shape, 1)[0] + least)
-        return _OfPreference(asked, _negative(parts), parts, least, fit.by_group)
+        return _OfPreference(asked, _negative(parts), np.bincount(part.units("group")), parts, least, fit.by_group)
     if asked.goal == R:
         influence, rated, r = pilots.of_r(pilot, design)
         unit = np.unique(pilot.unit[rated], return_inverse=True)[1]
-        if unit.max() + 1 < pilots.FEWEST_GROUPS:
-            raise Unknown(f"{unit.max() + 1} groups have human scores; expected {pilots.FEWEST_GROUPS} or more")
+        sizes = pilots.check_groups(unit, "the items with human scores are")
         drawn = _drawn(influence, unit, asked)
         parts = variances.parts(drawn).mean()
         draws = influence.shape[1]
         moved = drawn[:, 3 : 3 + draws].mean(axis=1) / drawn[:, 1]
-        return _OfR(asked, _negative(parts), parts, np.arctanh(r).mean() + moved)
+        return _OfR(asked, _negative(parts), sizes, parts, np.arctanh(r).mean() + moved)
     drawn = _drawn(pilots.of_mean(pilot, design), pilot.unit, asked)
     parts = variances.parts(drawn).mean()
     _check_varies(parts.variance(pilot.shape, 1)[0])
-    return _OfMean(asked, _negative(parts), parts, float(pilot.means(design).mean()))
+    return _OfMean(asked, _negative(parts), np.bincount(pilot.unit), parts, float(pilot.means(design).mean()))
 
 
 def _drawn(influence: np.ndarray, unit: np.ndarray, asked: Asked) -> np.ndarray:
@@ -317,7 +344,7 @@ def _of_pairs(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
         error = error + max(shift, 0)
     if not item[0] + error[0] > _NO_VARIANCE:
         raise Unknown("items do not differ, so that there is nothing to rank")
-    return _OfPairs(asked, tuple(negative), item, error / design.orderings)
+    return _OfPairs(asked, tuple(negative), sizes, item, error / design.orderings)
 
 
 def _of_card(pilot: Pilot, design: Design, asked: Asked) -> Predictor:

@@ -15,8 +15,8 @@ import numpy as np
 
 from rubric_order.methods.calibration.halves import Halves
 
-COLUMNS = ("used", "square", "error", "rated", "human", "human_square", "value", "value_square", "product")
-COLUMNS += ("target", "joint", "passes", "target_passes")
+COLUMNS: tuple[str, ...] = ("used", "square", "error", "rated", "human", "human_square", "value", "value_square")
+COLUMNS += ("product", "target", "joint", "passes", "target_passes")
 _NO_VARIANCE = 1e-12  # a smaller variance is that of a constant, up to rounding
 
 

@@ -156,8 +156,8 @@ def learn(evidence: Evidence, chosen: np.ndarray, *, positions: bool = True, int
         expected = _expected(sums, positions, interactions)
         shift = _shift(sums, expected) if positions else np.zeros(n)
         seen = sums.count.sum(axis=0)
-    counts = (int(part[chosen].sum()) for part in (evidence.items, evidence.reads))
-    return Calibration(n, position, interaction, expected, len(chosen), *counts, shift, seen)
+    items, reads = (int(part[chosen].sum()) for part in (evidence.items, evidence.reads))
+    return Calibration(n, position, interaction, expected, len(chosen), items, reads, shift, seen)
 
 
 def _shift(sums: HardSums, expected: np.ndarray) -> np.ndarray:

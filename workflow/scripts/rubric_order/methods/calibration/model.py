@@ -132,7 +132,7 @@ class Calibration(NamedTuple):
         if absent:
             raise InputError(f"{where}: field {absent[0]!r} is missing")
         n = _whole(block["levels"], f"{where}/levels", FEWEST_LEVELS, MOST_LEVELS)
-        counts = [_whole(block[name], f"{where}/{name}", 1, 10**12) for name in COUNTS]
+        groups, items, reads = (_whole(block[name], f"{where}/{name}", 1, 10**12) for name in COUNTS)
         position = _array(block["position"], f"{where}/position", (n,))
         interaction = _array(block["interaction"], f"{where}/interaction", (n, n))
         expected = _array(block["expected"], f"{where}/expected", (n, n))
@@ -151,7 +151,9 @@ class Calibration(NamedTuple):
         about = block.get("about", {})
         if not isinstance(about, Mapping) or not all(isinstance(text, str) for text in about.values()):
             raise InputError(f"{where}/about: expected a mapping of texts, found {about!r:.60}")
-        return cls(n, position, interaction, expected, *counts, shift, seen, dict(about))
+        return cls(
+            n, position, interaction, expected, groups, items, reads, shift=shift, counts=seen, about=dict(about)
+        )
 
 
 def _first(values: np.ndarray, low: float, high: float) -> float:

@@ -308,7 +308,7 @@ class Sample(NamedTuple):
         by_system = np.concatenate([column[:, None] * self.system for column in columns], axis=1)
         sums = resampling.left_out_sums(by_system, self.group).reshape(-1, len(columns), by_system.shape[1] // 5)
         with np.errstate(invalid="ignore", divide="ignore"):
-            count, *means = sums[:, 0], *np.moveaxis(sums[:, 1:] / sums[:, [0]], 1, 0)
+            count, means = sums[:, 0], np.moveaxis(sums[:, 1:] / sums[:, [0]], 1, 0)
             x, t, first, second = (
                 own - (count * own).sum(1, keepdims=True) / count.sum(1, keepdims=True) for own in means
             )
