@@ -28,6 +28,8 @@ from rubric_order.base.errors import InputError
 from rubric_order.library import calibration as library
 from rubric_order.methods.adaptive import boundary, stopping
 from rubric_order.methods.adaptive.boundary import Goal, Scale
+from rubric_order.methods.advice import goals, variances
+from rubric_order.methods.advice.variances import Shape
 from rubric_order.methods.agreement import corrected
 from rubric_order.methods.calibration import halves, learning
 from rubric_order.methods.calibration.model import Calibration
@@ -231,6 +233,32 @@ def adaptive(rng: np.random.Generator, *, groups: int, unlike: bool, large: int 
     return {"claims right, by group": 1 - by_group.mean(), "claims right, by text": 1 - wrong.sum() / len(wrong)}
 
 
+# Advice: a mean score whose error is known from the variances that were planted.
+
+
+def advised(rng: np.random.Generator, *, groups: int, unequal: bool, target: float = 0.15) -> dict[str, float]:
+    sizes = np.tile([1, 1, 2, 2, 3, 7] if unequal else [2], groups)[:groups]
+    shared, own = 0.6, 1.0
+    values = np.repeat(shared * rng.normal(size=groups), sizes) + own * rng.normal(size=sizes.sum())
+    unit = np.repeat(np.arange(groups), sizes)
+    asked = goals.Asked(goals.MEAN, 0.95, goals.Margins(0.1, 0.2, 0.1), None, 1)
+    sums = variances.left_out(variances.unit_sums((values - values.mean())[:, None], unit))
+    of = goals._OfMean(asked, (), sizes, variances.parts(sums).mean(), 0.0)
+    shape = Shape.of(sizes)
+
+    def right(count: float) -> float:
+        error = (shared**2 * shape.inequality + own**2 / shape.items) / count
+        return of.width(shape, count) * float(np.sqrt(error))
+
+    needed = goals.groups_needed(of, shape, target)
+    low, high = of.interval(shape, 100)
+    return {
+        "advised study misses its target by more than 2%": float(right(needed) > 1.02 * target),
+        "advised study misses its target by a fifth": float(right(needed) > 1.2 * target),
+        "interval of the predicted half-width, coverage": float(low <= right(100) <= high),
+    }
+
+
 def cells() -> list[Cell]:
     """All settings."""
     near = {"calibrated difference of systems / raw one": 1.0, "calibrated difference of systems, coverage": "95%"}
@@ -272,9 +300,9 @@ def cells() -> list[Cell]:
             {"labels not at random: seen": "power"},
         ),
         Cell(
-            "unequal groups, 60 labelled",
+            "unequal groups, 25 labelled",
             300,
-            partial(labels, labelled=60, unequal=True),
+            partial(labels, labelled=25, unequal=True),
             {"labels at random: flagged": "at most 5%", "share of labels": "share"},
         ),
     ]
@@ -282,6 +310,13 @@ def cells() -> list[Cell]:
     made += [
         Cell("large groups are unlike small ones", groups, partial(adaptive, groups=groups, unlike=True), by)
         for groups in (60, 200)
+    ]
+    missed: dict[str, float | str] = {"advised study misses its target by more than 2%": "at most 5%"}
+    missed |= {"advised study misses its target by a fifth": "at most 5%"}
+    missed |= {"interval of the predicted half-width, coverage": "95%"}
+    made += [
+        Cell(f"pilot of {groups} {word}groups", groups, partial(advised, groups=groups, unequal=bool(word)), missed)
+        for groups, word in ((30, ""), (60, "unequal "))
     ]
     return [*made, Cell("large groups like small ones", 200, partial(adaptive, groups=200, unlike=False), by)]
 

@@ -34,7 +34,7 @@ from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
 
 JUDGE = Simulation(preference="first", preference_strength=0.6, prompts=0.3, group_error=0.5, group_positions=0.2)
-OPTIONS = {"confidence": 0.95, "resamples": 100, "seed": 1, "points": 0.1, "log_odds": 0.2, "margin": 0.1}
+OPTIONS = {"confidence": 0.95, "seed": 1, "points": 0.1, "log_odds": 0.2, "margin": 0.1}
 NOTHING = {"target": None, "budget": None}
 
 
@@ -55,8 +55,8 @@ def pilot_of(scores, readout="hard"):
     return Pilot.of(block, readout, {"hard": "score", "soft": "expected_score"}[readout], seed=1)
 
 
-def asked(goal, resamples=100):
-    return Asked(goal, 0.95, Margins(0.1, 0.2, 0.1), None, resamples, 1)
+def asked(goal):
+    return Asked(goal, 0.95, Margins(0.1, 0.2, 0.1), None, 1)
 
 
 def design(pilot, name):
@@ -112,21 +112,17 @@ def test_single_items_have_no_part_that_groups_share():
     assert found.within == pytest.approx(values.var(ddof=1))
 
 
-def test_resamples_of_parts_are_those_of_resampled_groups():
+def test_parts_without_a_group_are_those_of_the_other_groups():
     rng = np.random.default_rng(4)
     unit = np.repeat(np.arange(12), rng.integers(1, 5, 12))
     values = rng.normal(size=(len(unit), 2))
-    drawn = variances.parts(variances.resampled(variances.unit_sums(values, unit), resamples=3, seed=5))
-    times = resampling.weights(12, 3, 5, "advice")
-    for place in range(3):
-        rows = np.concatenate([np.tile(np.flatnonzero(unit == g), int(times[place, g])) for g in range(12)])
-        new = np.concatenate(
-            [np.full(np.sum(unit == g), 100 * g + k) for g in range(12) for k in range(int(times[place, g]))]
-        )
+    without = variances.parts(variances.left_out(variances.unit_sums(values, unit)))
+    for place in range(12):
+        rows = unit != place
         again = values[rows] - values[rows].mean(axis=0)
-        own = variances.parts(variances.unit_sums(again, np.unique(new, return_inverse=True)[1]).sum(axis=0))
-        assert drawn.within[place + 1] == pytest.approx(own.within)
-        assert drawn.between[place + 1] == pytest.approx(own.between)
+        own = variances.parts(variances.unit_sums(again, np.unique(unit[rows], return_inverse=True)[1]).sum(axis=0))
+        assert without.within[place + 1] == pytest.approx(own.within)
+        assert without.between[place + 1] == pytest.approx(own.between)
 
 
 def test_designs_are_those_that_a_config_can_ask_for_and_the_pilot_has_read():
@@ -265,12 +261,12 @@ def test_more_groups_are_never_worse(goal):
     assert low <= values[1] <= high
 
 
-def test_the_interval_of_an_error_is_that_of_its_log_by_the_bootstrap(scores):
+def test_the_interval_of_an_error_is_that_of_its_log_by_the_jackknife(scores):
     reads = pilot_of(scores)
     of = goals.predictor(reads, design(reads, "balanced"), asked("mean"))
-    values = np.log(of.values(reads.shape, 80))
-    error = values[1:].std() * np.sqrt(reads.groups / (reads.groups - 1))
-    reach = stats.t.ppf(0.975, resampling.degrees(np.bincount(reads.unit))) * error
+    values, count = np.log(of.values(reads.shape, 80)), reads.groups
+    error = np.sqrt((count - 1) / count * np.square(values[1:] - values[0]).sum())
+    reach = stats.t.ppf(0.975, resampling.degrees(np.bincount(reads.unit) ** 2)) * error
     assert of.interval(reads.shape, 80) == pytest.approx(np.exp([values[0] - reach, values[0] + reach]))
 
 

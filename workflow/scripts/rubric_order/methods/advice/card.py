@@ -85,28 +85,25 @@ class CardErrors:
             by=self.by,
         )
 
-    def scales(self, names: tuple[str, ...], shape: Shape, *, resamples: int, seed: int) -> np.ndarray:
-        """Compute the error in each resample of the pilot's groups, divided by the error in the pilot itself.
+    def scales(self, names: tuple[str, ...], shape: Shape) -> np.ndarray:
+        """Compute the error without each part of the pilot's groups, divided by the error in the pilot itself.
 
         Args:
             names: kinds of estimates that count. A kind that is no key of `sums` is left out.
             shape: shape of the groups of the planned study.
-            resamples: number of resamples.
-            seed: seed of the resamples.
 
         Returns:
-            Geometric mean over the kinds of the ratio of the two errors, shape (resamples,). The squared error of a
-            kind is the sum of the variances of all estimates of this kind.
+            Geometric mean over the kinds of the ratio of the two errors, shape (1 + n_parts,); the first is 1. The
+            squared error of a kind is the sum of the variances of all estimates of this kind.
         """
         logs = []
         for name in names:
             if name in self.sums:
-                drawn = variances.resampled(self.sums[name], resamples=resamples, seed=seed)
-                variance = variances.parts(drawn).variance(shape, 1)
+                variance = variances.parts(variances.left_out(self.sums[name])).variance(shape, 1)
                 if name == "positions":
                     variance = np.maximum(variance, self.least / shape.items)
                 total = variance.sum(axis=-1)
-                logs.append(np.log(total[1:] / total[0]) / 2)
+                logs.append(np.log(total / total[0]) / 2)
         return np.exp(np.mean(logs, axis=0))
 
     @property

@@ -2,9 +2,8 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from rubric_order.methods.advice import pilot as pilots
 from rubric_order.methods.advice.card import CardErrors
 from rubric_order.methods.advice.designs import Design
 from rubric_order.methods.advice.pilot import Pilot, Unknown
-from rubric_order.methods.advice.variances import Shape
+from rubric_order.methods.advice.variances import Shape, Transform
 from rubric_order.methods.position import planning_groups
 from rubric_order.methods.uncertainty import distributions, resampling
 
@@ -35,8 +34,6 @@ CROSSED = (PREFERENCE, *OF_CARDS)  # goals for which every score has to stand in
 FEWEST_GROUPS = pilots.FEWEST_GROUPS  # effective ones of an option
 _NO_VARIANCE = 1e-12
 
-Scale: TypeAlias = Callable[[np.ndarray], np.ndarray]
-
 
 class Margins(NamedTuple):
     """Margins for the goal `equivalent`, by the rules of a card."""
@@ -55,15 +52,13 @@ class Asked:
         confidence: confidence of the study's intervals, and of the predictions' intervals.
         margins: margins for the goal `equivalent`.
         temperature: temperature at which answers are drawn; None if it is unknown.
-        resamples: number of resamples of the pilot's groups.
-        seed: seed of the resamples.
+        seed: seed of draws of orderings.
     """
 
     goal: str
     confidence: float
     margins: Margins
     temperature: float | None
-    resamples: int
     seed: int
 
 
@@ -72,7 +67,7 @@ class Predictor(ABC):
     """Prediction of a goal's precision for a design, for any number and sizes of groups.
 
     Attributes:
-        asked: goal of the prediction, with its confidence, margins and resamples.
+        asked: goal of the prediction, with its confidence and margins.
         truncated: names of the parts of variances that are estimated below 0 and count as 0.
     """
 
@@ -85,7 +80,7 @@ class Predictor(ABC):
 
     @abstractmethod
     def interval(self, shape: Shape, groups: float) -> tuple[float, float]:
-        """Interval of the prediction: on the log of the error, by resampling the pilot's groups."""
+        """Interval of the prediction: on the log of the error, by a jackknife over the pilot's groups."""
 
     def reaches(self, shape: Shape, groups: float, target: float) -> bool:
         """True if the worse end of the interval for `groups` groups is at least as good as a target."""
@@ -102,8 +97,8 @@ class Predictor(ABC):
 
 
 @dataclass(frozen=True)
-class _Resampled(Predictor):
-    """A goal whose prediction is a function of sums over groups, in the pilot and in each resample.
+class _OfSums(Predictor):
+    """A goal whose prediction is a function of sums over groups: over all, and without each part of them.
 
     Attributes:
         sizes: number of items in each of the pilot's groups, shape (n_groups,).
@@ -115,18 +110,16 @@ class _Resampled(Predictor):
         return float(self.values(shape, groups)[0])
 
     def interval(self, shape: Shape, groups: float) -> tuple[float, float]:
-        values = self.values(shape, groups)
-        low, high = _spread_of(values, self.asked.confidence, self.sizes, *self.scale).tolist()
-        return low, high
+        return variances.log_interval(self.values(shape, groups), self.asked.confidence, self.sizes, *self.scale)
 
     @property
-    def scale(self) -> tuple[Scale, Scale]:
+    def scale(self) -> tuple[Transform, Transform]:
         """Function to the scale of the interval, and back."""
         return np.log, np.exp
 
     @abstractmethod
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Prediction from the pilot, then from each resample, shape (1 + resamples,)."""
+        """Prediction from the pilot, then without each part of its groups, shape (1 + n_parts,)."""
 
     def width(self, shape: Shape, groups: float) -> float:
         """Half-width of an interval, in standard errors, by Student's t over groups."""
@@ -134,7 +127,7 @@ class _Resampled(Predictor):
 
 
 @dataclass(frozen=True)
-class _OfMean(_Resampled):
+class _OfMean(_OfSums):
     """Half-width of the interval of a mean score."""
 
     parts: variances.Parts = field(repr=False)
@@ -145,13 +138,13 @@ class _OfMean(_Resampled):
         return self.mean
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Half-width from the pilot, then from each resample, shape (1 + resamples,)."""
+        """Half-width from the pilot, then without each part of its groups, shape (1 + n_parts,)."""
         variance: np.ndarray = self.parts.variance(shape, groups)[:, 0]
         return self.width(shape, groups) * np.sqrt(variance)
 
 
 @dataclass(frozen=True)
-class _OfR(_Resampled):
+class _OfR(_OfSums):
     """Half-width of the interval of r; the interval is computed on Fisher's scale."""
 
     parts: variances.Parts = field(repr=False)
@@ -162,13 +155,13 @@ class _OfR(_Resampled):
         return float(np.tanh(self.z[0]))
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Half-width from the pilot, then from each resample, shape (1 + resamples,)."""
+        """Half-width from the pilot, then without each part of its groups, shape (1 + n_parts,)."""
         reach = self.width(shape, groups) * np.sqrt(self.parts.variance(shape, groups)[:, 0])
         return (np.tanh(self.z + reach) - np.tanh(self.z - reach)) / 2
 
 
 @dataclass(frozen=True)
-class _OfPreference(_Resampled):
+class _OfPreference(_OfSums):
     """Half-width of the interval of a position's effect, mean over positions."""
 
     parts: variances.Parts = field(repr=False)
@@ -176,14 +169,14 @@ class _OfPreference(_Resampled):
     by_group: bool
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Half-width from the pilot, then from each resample, shape (1 + resamples,)."""
+        """Half-width from the pilot, then without each part of its groups, shape (1 + n_parts,)."""
         variance = np.maximum(self.parts.variance(shape, groups), self.least / shape.items / groups)
         width = float(distributions.normal_quantile((1 + self.asked.confidence) / 2))
         return (self.width(shape, groups) if self.by_group else width) * np.sqrt(variance).mean(axis=1)
 
 
 @dataclass(frozen=True)
-class _OfPairs(_Resampled):
+class _OfPairs(_OfSums):
     """Share of pairs of items that a design ranks right: as the means over all orderings rank them.
 
     For normal scores, the share is 1/2 + arcsin(rho) / pi. Here rho is the correlation over items between the mean
@@ -197,7 +190,7 @@ class _OfPairs(_Resampled):
     error: np.ndarray = field(repr=False)
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Share from the pilot, then from each resample, shape (1 + resamples,).
+        """Share from the pilot, then without each part of its groups, shape (1 + n_parts,).
 
         Neither the number of groups nor their sizes matter.
         """
@@ -207,7 +200,7 @@ class _OfPairs(_Resampled):
         return 0.5 + np.arcsin(np.sqrt(squared)) / np.pi
 
     @property
-    def scale(self) -> tuple[Scale, Scale]:
+    def scale(self) -> tuple[Transform, Transform]:
         """The log of the ratio of standard deviations, item / error, and back."""
         return lambda share: np.log(np.tan(np.pi * (share - 0.5))), lambda ratio: 0.5 + np.arctan(np.exp(ratio)) / np.pi
 
@@ -236,9 +229,7 @@ class _OfCard(Predictor):
         """Ends of the interval of the errors, as multiples of the errors."""
         tests_of = {BIAS: ("positions",), SHIFT: ("points", "written")}
         kinds = tests_of.get(self.asked.goal, ("positions", "interaction", "points", "spread"))
-        scales = self.errors.scales(kinds, shape, resamples=self.asked.resamples, seed=self.asked.seed)
-        low, high = _spread_of(np.r_[1.0, scales], self.asked.confidence, self.errors.sizes, np.log, np.exp)
-        return float(low), float(high)
+        return variances.log_interval(self.errors.scales(kinds, shape), self.asked.confidence, self.errors.sizes)
 
     def _at(self, shape: Shape, groups: float, times: float, *, enough: float = 0.0) -> float:
         errors = self.errors.at(shape, groups, times=times)
@@ -251,19 +242,13 @@ class _OfCard(Predictor):
         return planning_groups.share_equivalent(errors, errors.groups, **limits, enough=enough)
 
 
-def _spread_of(values: np.ndarray, confidence: float, sizes: np.ndarray, scale: Scale, back: Scale) -> np.ndarray:
-    """Interval of the first of some values from the others, which come from resamples of groups of these sizes."""
-    ends = resampling.bootstrap_t(values[:1], values[1:, None], confidence, sizes=sizes, scale=scale, back=back)
-    return np.concatenate(ends)
-
-
 def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
     """Predictor of a goal's precision in a study with a design.
 
     Args:
         pilot: the pilot's reads. Goals of a card use both readouts, whatever the readout of `pilot` is.
         design: design of the study.
-        asked: goal of the prediction, with its confidence, margins and resamples.
+        asked: goal of the prediction, with its confidence and margins.
 
     Raises:
         Unknown: the pilot does not allow the prediction.
@@ -274,7 +259,7 @@ def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
         return _of_pairs(pilot, design, asked)
     if asked.goal == PREFERENCE:
         fit = pilots.fitted(part := pilot.part(design), pilot.readout)
-        drawn = _drawn(pilots.of_positions(fit.items, part.n), part.units("group"), asked)
+        drawn = _sums(pilots.of_positions(fit.items, part.n), part.units("group"))
         parts, least = variances.parts(drawn), pilots.least_of_positions(fit.items, part.n)
         _check_varies(parts.variance(pilot.shape, 1)[0] + least)
         return _OfPreference(asked, _negative(parts), np.bincount(part.units("group")), parts, least, fit.by_group)
@@ -282,19 +267,19 @@ def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
         influence, rated, r = pilots.of_r(pilot, design)
         unit = np.unique(pilot.unit[rated], return_inverse=True)[1]
         sizes = pilots.check_groups(unit, "the items with human scores are")
-        drawn = _drawn(influence, unit, asked)
+        drawn = _sums(influence, unit)
         parts = variances.parts(drawn).mean()
         draws = influence.shape[1]
         moved = drawn[:, 3 : 3 + draws].mean(axis=1) / drawn[:, 1]
         return _OfR(asked, _negative(parts), sizes, parts, np.arctanh(r).mean() + moved)
-    drawn = _drawn(pilots.of_mean(pilot, design), pilot.unit, asked)
+    drawn = _sums(pilots.of_mean(pilot, design), pilot.unit)
     parts = variances.parts(drawn).mean()
     _check_varies(parts.variance(pilot.shape, 1)[0])
     return _OfMean(asked, _negative(parts), np.bincount(pilot.unit), parts, float(pilot.means(design).mean()))
 
 
-def _drawn(influence: np.ndarray, unit: np.ndarray, asked: Asked) -> np.ndarray:
-    return variances.resampled(variances.unit_sums(influence, unit), resamples=asked.resamples, seed=asked.seed)
+def _sums(influence: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    return variances.left_out(variances.unit_sums(influence, unit))
 
 
 def _negative(parts: variances.Parts) -> tuple[str, ...]:
@@ -328,11 +313,9 @@ def _of_pairs(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
     of_items = np.square(within(every).mean(axis=1))
     count = np.full(len(every), 1 - 1 / len(every)) if alone else (1 - 1 / sizes)[pilot.unit]
     table = np.column_stack([count, of_items, rest(every), rest(by_design)])
-    drawn = variances.resampled(
-        resampling.sum_units(table, np.arange(len(every)) if alone else pilot.unit),
-        resamples=asked.resamples,
-        seed=asked.seed,
-    )
+    of_groups = resampling.sum_units(table, np.arange(len(every)) if alone else pilot.unit)
+    sizes = sizes if len(of_groups) == len(sizes) else np.ones(len(of_groups))
+    drawn = variances.left_out(of_groups)
     free, square, of_every, of_design = drawn.T
     with np.errstate(invalid="ignore", divide="ignore"):
         noise = of_every / free / (d - 1)

@@ -81,7 +81,7 @@ def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], l
 
     Args:
         pilot: the pilot's reads.
-        asked: goal of the predictions, with their confidence, margins and resamples.
+        asked: goal of the predictions, with their confidence and margins.
         budget: target, budget and price of a call.
 
     Raises:
@@ -111,7 +111,7 @@ def curves(pilot: Pilot, asked: Asked, budget: Budget, most_calls: float) -> Ite
 
     Args:
         pilot: the pilot's reads.
-        asked: goal of the predictions, with their confidence, margins and resamples.
+        asked: goal of the predictions, with their confidence and margins.
         budget: limits of the study, with which each option is compared.
         most_calls: number of calls at which curves end. If these calls are for fewer than twice the least number of
             groups that an option may have (`goals.FEWEST_GROUPS` effective groups), a curve ends at twice this number
