@@ -19,6 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import card_recovery
 import comparison_recovery
+import one_read_recovery
 import pandas as pd
 import planning_recovery
 import shares
@@ -31,6 +32,7 @@ MODULES: dict[str, ModuleType] = {
     "comparison": comparison_recovery,
     "spread": spread_recovery,
     "planning": planning_recovery,
+    "reads": one_read_recovery,
 }
 SEED = 20_261_124
 COLUMNS = ["setting", "n_groups", "quantity", "studies", "before", "now", "target"]
@@ -77,6 +79,9 @@ QUANTITIES = {
         ("comparison", "V", "at most 5%"): "`judge_comparison`: V",
         ("comparison", "text", "at most 5%"): "`scoring_causes`: text of the reference",
         ("spread", "spread above its upper end"): "`order_spread`: SD above its upper bound",
+        ("reads", "like texts: warned"): "`Calibrations.apply`: warning about like texts",
+        ("reads", "labels at random: flagged"): "`corrected_means`: random labels flagged",
+        ("reads", "advised study misses its target by more than 2%"): "`advice`: studies that miss their target",
     },
     "coverage": {
         ("unequal", "shift in points"): "`score_effects`: shift in points",
@@ -89,6 +94,11 @@ QUANTITIES = {
         ("spread", "cost saved, coverage"): "`bias_cost`: cost saved",
         ("spread", "r without rater noise, coverage"): "`human_agreement`: r without rater noise",
         ("spread", "variance of items, coverage"): "`generalisability`: variance of items",
+        ("reads", "calibrated difference of systems, coverage"): "difference of systems by calibrated written scores",
+        ("reads", "corrected mean, coverage"): "`corrected_means`: mean",
+        ("reads", "claims right, by group"): "`adaptive_budget`: claims right, by group",
+        ("reads", "claims right, by text"): "`adaptive_budget`: claims right, by text",
+        ("reads", "interval of the predicted half-width, coverage"): "`advice`: predicted half-width",
     },
     "right findings": {
         ("card", "biased"): "cards `biased`",
@@ -101,6 +111,8 @@ QUANTITIES = {
         ("comparison", "V", "as before"): "`judge_comparison`: V",
         ("comparison", "text", "as before"): "`scoring_causes`: text of the reference",
         ("spread", "raters told apart"): "`human_agreement`: raters distinguished",
+        ("reads", "other texts: warned, and regression refused"): "`Calibrations.apply`: warning about other texts",
+        ("reads", "labels not at random: seen"): "`corrected_means`: labels of better groups flagged",
     },
     "distances": {
         ("planning", "groups for `biased`, planned by needed"): "groups planned for `biased`, by those needed",
@@ -109,6 +121,10 @@ QUANTITIES = {
         ("spread", "cost saved"): "`bias_cost`: cost saved",
         ("spread", "r without rater noise"): "`human_agreement`: r without rater noise",
         ("spread", "variance of items"): "`generalisability`: variance of items",
+        ("reads", "calibrated difference of systems / raw one"): "difference by calibrated written scores, by raw",
+        ("reads", "calibrated mean less balanced mean"): "mean of calibrated written scores, points",
+        ("reads", "calibrated error / raw"): "error calibrated, by raw, no common preference",
+        ("reads", "share of labels"): "`corrected_means`: share of labels",
     },
 }
 PLANNED = "75% to 125%"  # a target whose truth is 100%
