@@ -153,16 +153,17 @@ def written(rng: np.random.Generator, *, sharp: float, groups: int = 40, new: in
     calibration = learnt(shares, group, drawn(shares, rng))
     shares, group = systems(new, rng, sharp=sharp)
     usual = drawn(shares[:, :1], rng)[:, 0]
-    scores = calibration.of_scores(usual, np.broadcast_to(SHOWN[0], (len(usual), 5)))
+    shown = np.broadcast_to(SHOWN[0], (len(usual), 5))
     difference, mean = balanced_truth(sharp)
-    own = scores[::2] - scores[1::2]
-    low, high = stats.t.interval(0.95, new - 1, own.mean(), stats.sem(own))
-    return {
-        "calibrated difference of systems / raw one": float(own.mean() / (usual[::2] - usual[1::2]).mean()),
-        "calibrated difference of systems, coverage": float(low <= difference <= high),
-        "calibrated mean less balanced mean": float(scores.mean() - mean),
-        "raw mean less balanced mean": float(usual.mean() - mean),
-    }
+    found = {}
+    for word, regression in (("raw", None), ("calibrated", False), ("regressed", True)):
+        scores = usual if regression is None else calibration.of_scores(usual, shown, regression=regression)
+        own = scores[::2] - scores[1::2]
+        low, high = stats.t.interval(0.95, new - 1, own.mean(), stats.sem(own))
+        found[f"{word} difference of systems / raw one"] = float(own.mean() / (usual[::2] - usual[1::2]).mean())
+        found[f"{word} difference of systems, coverage"] = float(low <= difference <= high)
+        found[f"{word} mean less balanced mean"] = float(scores.mean() - mean)
+    return found
 
 
 # Used elsewhere.

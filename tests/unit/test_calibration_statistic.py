@@ -14,6 +14,7 @@ from rubric_order.analyses.agreement.calibration import figure
 from rubric_order.analyses.agreement.calibration import table as layout
 from rubric_order.base.labels import Labels
 from rubric_order.figures import view
+from rubric_order.library import estimates
 from rubric_order.methods.calibration import evidence, learning
 from rubric_order.methods.position import blocks
 from rubric_order.prompts import orderings
@@ -317,3 +318,20 @@ def test_the_numbers_of_the_page_are_those_of_the_stored_reads(root):
     assert f"writes 5 in {1 - len(other) / len(stored):.0%} of its reads. All of the error" in page
     assert "of its written scores comes from three responses" in page
     assert other["item_id"].nunique() == 3
+
+
+def test_the_numbers_of_two_further_judges_are_those_of_the_stored_reads(root):
+    """Written scores of `local_judges`: calibration removes the bias of means, and regression makes slopes smaller."""
+    stored = pd.read_parquet(root / "docs/data/local_judges.parquet")
+    page = (root / "docs/calibration.md").read_text(encoding="utf-8")
+    for judge, name in (("qwen_1_5b", "Qwen2.5-Coder-1.5B"), ("smollm2_135m", "SmolLM2-135M")):
+        own = stored.loc[stored["judge"] == judge, ["judge", "group", "item", "ordering", "score"]]
+        found = calibration.estimate(estimates.scores_of(own), confidence=0.95, seed=20261121, groups=[])
+        for words, kind in (("raw", "none"), ("calibrated", "folds"), ("with regression", "regressed")):
+            cells = []
+            for quantity, form in (("rmse", ".2f"), ("shift", "+.2f"), ("slope", ".2f")):
+                ends = [
+                    value(found, quantity, kind=kind, column=column) for column in ("estimate", "ci_low", "ci_high")
+                ]
+                cells.append(f"{ends[0]:{form}} [{ends[1]:.2f}, {ends[2]:.2f}]")
+            assert " | ".join([f"| {name if words == 'raw' else ''} | {words}", *cells]).replace("|  |", "| |") in page
