@@ -16,7 +16,6 @@ import numpy as np
 
 from rubric_order.methods.adaptive import sequences, stopping
 from rubric_order.methods.adaptive.stopping import Groups, Stops
-from rubric_order.methods.uncertainty import resampling
 
 FACTORS = np.geomspace(12, 0.5, 65)  # factors that are tried, from the largest
 MOST_ROWS = 10_000  # largest product of items and draws on which a factor is tried
@@ -291,8 +290,8 @@ def learn(
         rng: generator of these orders.
 
     Returns:
-        The boundary. Its factor is infinite if there are too few effective groups (fewer than 19 with an alpha of 0.05,
-        see `resampling.effective`), or if no factor is good enough.
+        The boundary. Its factor is infinite if there are too few groups (fewer than 19 with an alpha of 0.05), or if no
+        factor is good enough.
 
     Source: Angelopoulos et al. (2024), Conformal risk control, Theorem 1. In the theorem, one more group adds 1, the
     largest possible share. With an addition of 1, the probability is at most alpha, and with few groups far less. Five
@@ -303,7 +302,7 @@ def learn(
     overall, without = offsets_of(values, group)
     spread, others = spreads(values, group, overall)
     final = Boundary(overall, spread, np.inf, count)
-    if 1 / (resampling.effective(np.bincount(group)) + 1) > goal.alpha:
+    if 1 / (count + 1) > goal.alpha:
         return final
     draws = max(1, min(draws, MOST_ROWS // len(values)))
     order = rng.permuted(np.tile(np.arange(size), (len(values) * draws, 1)), axis=1)
