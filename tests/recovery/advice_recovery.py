@@ -137,7 +137,7 @@ def scores_of(setting: Setting, design: str, groups: int, seed: int) -> pd.DataF
 
 
 def asked(goal: str) -> Asked:
-    return Asked(goal, CONFIDENCE, MARGINS, 1.0, 200, 1)
+    return Asked(goal, CONFIDENCE, MARGINS, 1.0, 1)
 
 
 def predict(setting: Setting, goal: str, readout: Readout, design: str, *, groups: int, seed: int) -> np.ndarray:
@@ -229,8 +229,8 @@ def compare(
 
 def real() -> Iterator[dict[str, object]]:
     """Rows of real reads: predictions from some groups, and what the others have."""
-    demo = pd.read_parquet(Path(__file__).resolve().parents[2] / "docs" / "data" / "smollm2_demo.parquet")
-    reads = demo[demo["strategy"] == "balanced"]
+    local = pd.read_parquet(Path(__file__).resolve().parents[2] / "docs" / "data" / "local_judges.parquet")
+    reads = estimates.scores_of(local[local["judge"] == "smollm2_135m"])
     names = sorted(reads["group_id"].unique())
     rng = np.random.default_rng(1)
     halves = [rng.choice(names, len(names) // 2, replace=False) for _ in range(DRAWS)]
@@ -247,7 +247,7 @@ def real() -> Iterator[dict[str, object]]:
                     realised(reads[~inside], goal, readout)[0],
                 )
             )
-        yield _of_pairs("SmolLM2-135M, demo", goal, readout, pairs)
+        yield _of_pairs("SmolLM2-135M, three datasets", goal, readout, pairs)
     folder = Path(os.environ.get("RUBRIC_ORDER_JUDGMENTS", "."), "summeval")
     keys = ["criterion", "article_id", "system"]
     one, two = (pd.read_json(folder / f"gpt-3.5-turbo-0301_{style}.jsonl.gz", lines=True) for style in ("mcq", "rts"))

@@ -7,7 +7,7 @@ calibration is learnt on some groups and applied to single reads of new items.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,20 +68,26 @@ def changes(of: Simulation, learnt: Sequence[int], *, draws: int, seed: int = 1)
     new = study(of, groups=400, seed=seed)
     rows = []
     for groups in learnt:
-        ratios = {"hard": [], "hard, usual": [], "soft": [], "soft, usual": []}
+        ratios: dict[str, list[float]] = {}
         for draw in range(draws):
             old = study(of, groups=groups, seed=seed + 1000 * (draw + 1) + groups)
-            for name, laid, other in (("hard", new.hard, old.hard), ("soft", new.soft, old.soft)):
-                model = learning.learn(other.evidence(), np.arange(groups))
-                shown = np.broadcast_to(laid.orderings, (*laid.values.shape, 5))
-                values = model.of_scores(laid.values, shown) if name == "hard" else None
-                values = model.of_probabilities(laid.probabilities, laid.orderings) if values is None else values
+            for name, laid, values in calibrated(new, old, groups):
                 for suffix, columns in (("", slice(None)), (", usual", slice(0, 1))):
                     before = rmse(laid.values[:, columns], new.truth)
-                    ratios[name + suffix].append(rmse(values[:, columns], new.truth) / before)
+                    ratios.setdefault(name + suffix, []).append(rmse(values[:, columns], new.truth) / before)
         about = {"learnt on": groups, "raw": rmse(new.soft.values, new.truth)}
         rows.append(about | {name: float(np.mean(found)) for name, found in ratios.items()})
     return pd.DataFrame(rows)
+
+
+def calibrated(new: Study, old: Study, groups: int) -> Iterator[tuple[str, Laid, np.ndarray]]:
+    """Readout and reads of new items, with their scores by what is learnt on the groups of another study."""
+    hard = learning.learn(old.hard.evidence(), np.arange(groups))
+    shown = np.broadcast_to(new.hard.orderings, (*new.hard.values.shape, 5))
+    yield "hard", new.hard, hard.of_scores(new.hard.values, shown)
+    yield "regressed", new.hard, hard.of_scores(new.hard.values, shown, regression=True)
+    soft = learning.learn(old.soft.evidence(), np.arange(groups))
+    yield "soft", new.soft, soft.of_probabilities(new.soft.probabilities, new.soft.orderings)
 
 
 def main() -> None:

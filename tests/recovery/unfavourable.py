@@ -20,6 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import card_recovery
 import comparison_recovery
 import drift_recovery
+import one_read_recovery
 import pandas as pd
 import planning_recovery
 import shares
@@ -35,6 +36,7 @@ MODULES: dict[str, ModuleType] = {
     "planning": planning_recovery,
     "drift": drift_recovery,
     "tables": tables_recovery,
+    "reads": one_read_recovery,
 }
 SEED = 20_261_124
 COLUMNS = ["setting", "n_groups", "quantity", "studies", "before", "now", "target"]
@@ -88,6 +90,9 @@ QUANTITIES = {
         ("tables", "slope"): "`quality_gap`: slope over the gap by other judges",
         ("tables", "advice"): "`scoring_advice`: mean over judges",
         ("tables", "self-preference"): "`judges_compared`: self-preference",
+        ("reads", "like texts: warned"): "`Calibrations.apply`: warning about like texts",
+        ("reads", "labels at random: flagged"): "`corrected_means`: random labels flagged",
+        ("reads", "advised study misses its target by more than 2%"): "`advice`: studies that miss their target",
     },
     "coverage": {
         ("unequal", "shift in points"): "`score_effects`: shift in points",
@@ -103,6 +108,11 @@ QUANTITIES = {
         ("spread", "cost saved, coverage"): "`bias_cost`: cost saved",
         ("spread", "r without rater noise, coverage"): "`human_agreement`: r without rater noise",
         ("spread", "variance of items, coverage"): "`generalisability`: variance of items",
+        ("reads", "calibrated difference of systems, coverage"): "difference of systems by calibrated written scores",
+        ("reads", "corrected mean, coverage"): "`corrected_means`: mean",
+        ("reads", "claims right, by group"): "`adaptive_budget`: claims right, by group",
+        ("reads", "claims right, by text"): "`adaptive_budget`: claims right, by text",
+        ("reads", "interval of the predicted half-width, coverage"): "`advice`: predicted half-width",
     },
     "right findings": {
         ("card", "biased"): "cards `biased`",
@@ -116,6 +126,8 @@ QUANTITIES = {
         ("comparison", "text", "as before"): "`scoring_causes`: text of the reference",
         ("spread", "raters told apart"): "`human_agreement`: raters distinguished",
         ("drift", "found"): "`check`: changes, within 28 runs",
+        ("reads", "other texts: warned, and regression refused"): "`Calibrations.apply`: warning about other texts",
+        ("reads", "labels not at random: seen"): "`corrected_means`: labels of better groups flagged",
     },
     "distances": {
         ("planning", "groups for `biased`, planned by needed"): "groups planned for `biased`, by those needed",
@@ -124,6 +136,10 @@ QUANTITIES = {
         ("spread", "cost saved"): "`bias_cost`: cost saved",
         ("spread", "r without rater noise"): "`human_agreement`: r without rater noise",
         ("spread", "variance of items"): "`generalisability`: variance of items",
+        ("reads", "calibrated difference of systems / raw one"): "difference by calibrated written scores, by raw",
+        ("reads", "calibrated mean less balanced mean"): "mean of calibrated written scores, points",
+        ("reads", "calibrated error / raw"): "error calibrated, by raw, no common preference",
+        ("reads", "share of labels"): "`corrected_means`: share of labels",
     },
 }
 PLANNED = "75% to 125%"  # a target whose truth is 100%

@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from typer.testing import CliRunner
 
 import rubric_order as ro
@@ -33,7 +34,7 @@ from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
 
 JUDGE = Simulation(preference="first", preference_strength=0.6, prompts=0.3, group_error=0.5, group_positions=0.2)
-OPTIONS = {"confidence": 0.95, "resamples": 100, "seed": 1, "points": 0.1, "log_odds": 0.2, "margin": 0.1}
+OPTIONS = {"confidence": 0.95, "seed": 1, "points": 0.1, "log_odds": 0.2, "margin": 0.1}
 NOTHING = {"target": None, "budget": None}
 
 
@@ -54,8 +55,8 @@ def pilot_of(scores, readout="hard"):
     return Pilot.of(block, readout, {"hard": "score", "soft": "expected_score"}[readout], seed=1)
 
 
-def asked(goal, resamples=100):
-    return Asked(goal, 0.95, Margins(0.1, 0.2, 0.1), None, resamples, 1)
+def asked(goal):
+    return Asked(goal, 0.95, Margins(0.1, 0.2, 0.1), None, 1)
 
 
 def design(pilot, name):
@@ -111,21 +112,17 @@ def test_single_items_have_no_part_that_groups_share():
     assert found.within == pytest.approx(values.var(ddof=1))
 
 
-def test_resamples_of_parts_are_those_of_resampled_groups():
+def test_parts_without_a_group_are_those_of_the_other_groups():
     rng = np.random.default_rng(4)
     unit = np.repeat(np.arange(12), rng.integers(1, 5, 12))
     values = rng.normal(size=(len(unit), 2))
-    drawn = variances.parts(variances.resampled(variances.unit_sums(values, unit), resamples=3, seed=5))
-    times = resampling.weights(12, 3, 5, "advice")
-    for place in range(3):
-        rows = np.concatenate([np.tile(np.flatnonzero(unit == g), int(times[place, g])) for g in range(12)])
-        new = np.concatenate(
-            [np.full(np.sum(unit == g), 100 * g + k) for g in range(12) for k in range(int(times[place, g]))]
-        )
+    without = variances.parts(variances.left_out(variances.unit_sums(values, unit)))
+    for place in range(12):
+        rows = unit != place
         again = values[rows] - values[rows].mean(axis=0)
-        own = variances.parts(variances.unit_sums(again, np.unique(new, return_inverse=True)[1]).sum(axis=0))
-        assert drawn.within[place + 1] == pytest.approx(own.within)
-        assert drawn.between[place + 1] == pytest.approx(own.between)
+        own = variances.parts(variances.unit_sums(again, np.unique(unit[rows], return_inverse=True)[1]).sum(axis=0))
+        assert without.within[place + 1] == pytest.approx(own.within)
+        assert without.between[place + 1] == pytest.approx(own.between)
 
 
 def test_designs_are_those_that_a_config_can_ask_for_and_the_pilot_has_read():
@@ -203,7 +200,7 @@ def test_errors_that_decide_a_card_are_those_of_the_card():
 def test_share_of_pairs_is_that_of_normal_scores_whose_errors_are_known():
     rng = np.random.default_rng(6)
     true = rng.normal(size=(4000, 1))
-    of = goals._OfPairs(asked("ranked"), (), np.array([1.0]), np.array([0.5]))
+    of = goals._OfPairs(asked("ranked"), (), np.ones(30), np.array([1.0]), np.array([0.5]))
     seen = (true + np.sqrt(0.5) * rng.normal(size=true.shape)).ravel()
     one, other = rng.permutation(4000), rng.permutation(4000)
     right = (np.sign(seen[one] - seen[other]) == np.sign(true[one, 0] - true[other, 0])).mean()
@@ -218,9 +215,9 @@ def test_with_a_target_each_option_has_the_fewest_groups_and_the_cheapest_stands
     assert len(chosen) == 5 * 3  # designs by groups of 3, 1 and 2 items
     for option in chosen:
         of = goals.predictor(reads, option.design, asked("r"))
-        assert of.at(option.shape, option.groups) <= target
+        assert option.precision.high <= target
         least = option.groups == goals.FEWEST_GROUPS
-        assert least or of.at(option.shape, option.groups - 1) > target
+        assert least or of.interval(option.shape, option.groups - 1)[1] > target
         assert option.calls == round(option.groups * option.shape.items * option.design.reads)
         assert option.cost == option.calls * 0.5
         assert option.precision.low < option.precision.estimate < option.precision.high
@@ -264,6 +261,15 @@ def test_more_groups_are_never_worse(goal):
     assert low <= values[1] <= high
 
 
+def test_the_interval_of_an_error_is_that_of_its_log_by_the_jackknife(scores):
+    reads = pilot_of(scores)
+    of = goals.predictor(reads, design(reads, "balanced"), asked("mean"))
+    values, count = np.log(of.values(reads.shape, 80)), reads.groups
+    error = np.sqrt((count - 1) / count * np.square(values[1:] - values[0]).sum())
+    reach = stats.t.ppf(0.975, resampling.degrees(np.bincount(reads.unit) ** 2)) * error
+    assert of.interval(reads.shape, 80) == pytest.approx(np.exp([values[0] - reach, values[0] + reach]))
+
+
 def test_keys_of_config_are_those_of_a_study(scores):
     rows = advice.estimate(scores, goal="r", target=0.1, budget=None, **OPTIONS)
     for text in rows.loc[rows["kind"] == "option", "config"]:
@@ -273,9 +279,9 @@ def test_keys_of_config_are_those_of_a_study(scores):
 
 def test_a_part_below_zero_counts_as_zero_and_is_named():
     rng = np.random.default_rng(1)
-    scores = made(Simulation(), count=20, candidates=4)
+    scores = made(Simulation(), count=30, candidates=4)
     # Items of a group in turn high and low: their means agree more than by chance.
-    level = np.tile(np.repeat([2, 4, 2, 4], 10), 20)
+    level = np.tile(np.repeat([2, 4, 2, 4], 10), 30)
     scores["score"] = pd.array(np.clip(level + rng.integers(-1, 2, len(level)), 1, 5), dtype="Int8")
     reads = pilot_of(scores)
     of = goals.predictor(reads, design(reads, "balanced"), asked("mean"))
@@ -299,6 +305,13 @@ def test_what_a_pilot_cannot_tell_is_refused(scores):
     hard = scores.drop(columns=["expected_score", "position_probabilities"])
     assert "one ordering" in refusal(made(strategy="single"), "mean")
     assert "of one group" in refusal(hard.assign(group_id="g"), "mean")
+    names = pd.Series(sorted(hard["group_id"].unique()))
+    few = hard[hard["group_id"].isin(names[:29])]
+    assert "the items are of 29 groups, so how groups differ is not known well" in refusal(few, "mean")
+    one = hard.assign(group_id=hard["group_id"].where(~hard["group_id"].isin(names[:20]), "large"))
+    assert "groups, worth " in refusal(one, "mean")
+    people = hard.assign(human_score=hard["human_score"].where(hard["group_id"].isin(names[:29])))
+    assert "the items with human scores are of 29 groups" in refusal(people, "r")
     assert "human score" in refusal(hard.assign(human_score=np.nan), "r")
     assert "the spread between single items is not known" in refusal(hard, "equivalent")
     same = hard.assign(score=pd.array(np.full(len(hard), 5), dtype="Int8"))

@@ -49,12 +49,45 @@ def test_an_option_without_a_chance_keeps_none_and_unknown_probabilities_give_no
     assert np.isnan(calibration.of_probabilities(rows, np.array([[3, 2, 1]] * 3))[1:]).all()
 
 
-def test_a_written_score_is_looked_up_by_its_position():
+@pytest.mark.parametrize(
+    ("options", "shift", "values"),
+    [
+        ({"regression": True}, None, [2.8, 2.3]),
+        ({}, None, [3 + 2.8 - 2.8, 2 + 2.3 - 2.2]),  # the cell less the mean of its row
+        ({}, [0.2, 0.0, -0.2], [3 + 0.2 * (1 - 2) * -1 - 0.2 * (2 - 2) * -1, 2 + 0.1 + 0.2]),
+    ],
+)
+def test_a_written_score_is_looked_up_by_its_position(options, shift, values):
+    """In the ordering 1 3 2, the first position has a score 1 below the middle, and the last one of the middle."""
     table = np.array([[1.1, 1.2, 1.3], [2.1, 2.2, 2.3], [2.7, 2.8, 2.9]])
-    calibration = Calibration(3, None, None, table, 9, 9, 18)
-    found = calibration.of_scores(np.array([3, 2, np.nan]), np.array([[1, 3, 2], [1, 3, 2], [1, 2, 3]]))
-    assert found[:2].tolist() == [2.8, 2.3]
+    calibration = Calibration(3, None, None, table, 9, 9, 18, None if shift is None else np.array(shift))
+    shown = np.array([[1, 3, 2], [1, 3, 2], [1, 2, 3]])
+    found = calibration.of_scores(np.array([3, 2, np.nan]), shown, **options)
+    assert found[:2] == pytest.approx(values)
     assert np.isnan(found[2])
+
+
+def test_what_an_order_does_to_all_scores_is_learnt_from_reads_with_a_known_shift():
+    """Scores that are item + ordering exactly: the shift is the regression of ordering effects on shown scores."""
+    rng = np.random.default_rng(1)
+    worth = np.array([0.3, 0.1, 0.0, -0.1, -0.3])
+    effect = (BALANCED - 3) @ worth
+    values = rng.normal(3, 0.5, (40, 1)) + effect
+    written, mean = np.clip(np.round(values), 1, 5), values.mean(axis=1, keepdims=True)
+    sums = learning.hard_sums(written, BALANCED, np.broadcast_to(mean, values.shape), np.arange(40))
+    expected = np.linalg.lstsq(np.tile(BALANCED - 3, (40, 1)), (written - mean).ravel(), rcond=None)[0]
+    found = learning._shift(sums, np.tile(np.arange(1.0, 6)[:, None], 5))
+    assert found == pytest.approx(expected - expected.mean(), rel=0.05)
+    assert found == pytest.approx(worth, abs=0.06)
+
+
+def test_a_level_that_was_not_read_is_left_as_it_is():
+    laid = laid_out(Simulation(preference="first"), "hard")
+    low = laid._replace(values=np.minimum(laid.values, 3))
+    model = learning.learn(low.evidence(), np.arange(20))
+    assert model.counts.sum(axis=1)[3:].tolist() == [0, 0]
+    assert np.ptp(model.expected[3:], axis=1).tolist() == [0, 0]
+    assert np.ptp(model.expected[:3], axis=1).max() > 0
 
 
 # Learning.
@@ -79,15 +112,14 @@ def test_positions_are_those_of_a_regression_with_all_its_levels_drawn_back_by_a
     laid = laid_out(Simulation(preference="first", group_positions=0.6, prompts=0.8), groups=5, candidates=1)
     x, y, group, start = dense(laid)
     x = x[:, : start + 5]
-    beta = np.linalg.lstsq(x, y, rcond=None)[0][start:]
-    nuisance = x[:, :start]
-    places = x[:, start:] - nuisance @ np.linalg.lstsq(nuisance, x[:, start:], rcond=None)[0]
-    rest = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
-    bread, noise = np.linalg.pinv(places.T @ places, rcond=1e-9), 0.0
-    for g in range(5):
-        noise += ((bread @ places[group == g].T @ rest[group == g]) ** 2).sum()
-    expected = beta - beta.mean()
-    share = 1 - 5 / 4 * noise / (expected**2).sum()
+
+    def fitted(rows):
+        beta = np.linalg.lstsq(x[rows], y[rows], rcond=None)[0][start:]
+        return beta - beta.mean()
+
+    expected = fitted(group >= 0)
+    noise = 4 / 5 * sum(((fitted(group != g) - expected) ** 2).sum() for g in range(5))
+    share = 1 - noise * (1 + 2 / 4) / (expected**2).sum()
     assert 0.2 < share < 0.99
     found = learning.learn(laid.evidence(), np.arange(5), interactions=False)
     assert found.position == pytest.approx(share * expected)
@@ -153,7 +185,7 @@ def hard_by_loops(laid):
             middle = own.mean(axis=0) if len(columns_of_sets) > 1 else 0
             part = (own - middle) @ beta[at]
             noise = sum((((own - middle) @ one[at]) ** 2).sum() for one in by_group)
-            share = max(0, 1 - noise / more / (part**2).sum())
+            share = max(0, 1 - noise / more * (1 + 2 / (len(names) - 1)) / (part**2).sum())
             moved += share * part
             moved_table += share * (columns(*grid) - middle) @ beta[at]
         fitted, table = fitted + moved, table + moved_table.reshape(n, n)
@@ -307,9 +339,15 @@ def test_a_summary_by_numpy():
     human[:7] = np.nan
     parts = halves.halves(BALANCED)
     targets = parts.targets(values)
-    moments = errors.single(values, targets, 3).moments(human)
-    found = errors.summary(moments.sum(axis=0), np.array(0.04))
+    level = parts.means(values)
+    moments = errors.single(values, targets, 3, 0.5).moments(human)
+    of_levels = errors.level_moments(level)
+    of_levels[:, 0] = 0.04
+    found = errors.summary(moments.sum(axis=0), of_levels.sum(axis=0))
     apart = values[:, 3] - values[:, parts.second].mean(axis=1)
+    covered, alike = (np.cov(one, level[:, 1], ddof=0)[0, 1] for one in (values[:, 3], level[:, 0]))
+    assert found.slope == pytest.approx(covered / alike)
+    assert found.pass_shift == pytest.approx((values[:, 3] >= 0.5).mean() - (level[:, 1] >= 0.5).mean())
     assert found.rmse == pytest.approx(np.sqrt((apart**2).mean()))
     assert found.error == pytest.approx(np.sqrt((apart**2).mean() - 0.04))
     assert found.shift == pytest.approx(apart.mean())

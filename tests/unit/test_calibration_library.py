@@ -78,7 +78,9 @@ def test_the_readout_is_soft_where_all_scores_have_probabilities(calibration, re
     without = few.assign(**dict.fromkeys(P, np.nan))
     hard = calibration.apply(without)["calibrated_score"]
     assert hard.equals(calibration.apply(few, readout="hard")["calibrated_score"])
-    assert set(hard) <= set(calibration["judge"].expected.ravel())
+    regressed = calibration.apply(few, readout="hard", regression=True)["calibrated_score"]
+    assert set(regressed) <= set(calibration["judge"].expected.ravel())
+    assert not set(hard) & set(regressed)
     mixed = few.copy()
     mixed.loc[few.index[0], P] = np.nan
     assert calibration.apply(mixed)["calibrated_score"].equals(hard)
@@ -148,7 +150,11 @@ def test_a_mistake_in_a_table_is_named(calibration, reads, change, message):
 
 def test_a_mistake_in_a_single_read_is_named(calibration):
     for words, message in (
-        ({"ordering": [1, 2, 3], "score": 1}, "expected the scores 1 to 5"),
+        ({"ordering": [1, 2, 3], "score": 1}, "expected whole scores 1 to 5"),
+        ({"ordering": [1.0, 2.0, 3.0, 4.0, 5.0], "score": 1}, "expected whole scores 1 to 5"),
+        ({"ordering": [True, 2, 3, 4, 5], "score": 1}, "expected whole scores 1 to 5"),
+        ({"ordering": [1, 2, 3, 4, 5], "score": True}, "expected a whole number, found True"),
+        ({"ordering": [1, 2, 3, 4, 5], "score": 1, "criteria": "x"}, "criteria: unknown argument"),
         ({"ordering": [1, 2, 3, 4, 4], "score": 1}, r"found \[1, 2, 3, 4, 4\]"),
         ({"ordering": [1, 2, 3, 4, 5], "score": 7}, "whole numbers from 1 to 5"),
         ({"ordering": [1, 2, 3, 4, 5], "probabilities": [0.5, 0.5]}, "expected 5 numbers"),
@@ -157,6 +163,76 @@ def test_a_mistake_in_a_single_read_is_named(calibration):
     ):
         with pytest.raises(ro.InputError, match=message):
             calibration.score(**words)
+
+
+# Use elsewhere.
+
+
+def limited(reads, low, high):
+    """Reads whose written scores are within bounds, as if texts were worse or better."""
+    return reads.drop(columns=P).assign(score=reads["score"].clip(low, high))
+
+
+def test_levels_that_were_not_learnt_from_are_named_and_regression_to_another_mean_is_refused(reads, tmp_path):
+    low, high = (limited(plain(seed=seed, groups=40), *ends) for seed, ends in ((1, (1, 3)), (2, (4, 5))))
+    learnt = ro.calibrate(low)
+    learnt.save(tmp_path / "low.json")
+    for calibration in (learnt, ro.load_calibration(tmp_path / "low.json")):
+        with pytest.warns(UserWarning, match=r"shares of the scores 1 to 5: 0% 0% 0% .* learn a calibration from"):
+            moved = calibration.apply(high)["calibrated_score"] - high["score"]
+        assert moved.abs().max() < 0.5
+        with pytest.raises(ro.InputError, match="regression to the mean of other texts needs texts like these"):
+            calibration.apply(high, regression=True)
+        with pytest.warns(UserWarning, match="shares of the scores 1 to 5: 0% 0% 0% 0% 100%"):
+            assert calibration.score([1, 2, 3, 4, 5], score=5) == pytest.approx(5, abs=0.5)
+        with pytest.raises(ro.InputError, match="regression to the mean"):
+            calibration.score([1, 2, 3, 4, 5], score=5, regression=True)
+
+
+@pytest.mark.filterwarnings("error")
+def test_like_texts_in_the_usual_order_raise_no_warning():
+    judge = {"preference": "first", "preference_strength": 1.5}
+    for seed in range(10):
+        learnt = ro.calibrate(plain(seed=seed, groups=20, **judge).drop(columns=P))
+        learnt.apply(plain(seed=seed + 100, groups=60, strategy="single", **judge).drop(columns=P), regression=True)
+
+
+def test_a_calibration_is_for_its_criterion_condition_and_texts(reads, tmp_path):
+    other = plain(preference="last", preference_strength=1.5)
+    two = pd.concat([reads.assign(criterion="style", condition="plain"), other.assign(criterion="truth")])
+    two["condition"] = "plain"
+    found = ro.calibrate(two, prompt="Rate {text}", model="m-1")
+    assert set(found) == {"judge, style", "judge, truth"}
+    assert found["judge, style"].position[0] > 0.5 > found["judge, truth"].position[0]
+    found.save(tmp_path / "c.json")
+    found = ro.load_calibration(tmp_path / "c.json")
+    applied = found.apply(two)["calibrated_score"].to_numpy()
+    assert applied[: len(reads)] == pytest.approx(ro.calibrate(reads).apply(reads)["calibrated_score"].to_numpy())
+    one = {"ordering": [1, 2, 3, 4, 5], "probabilities": [0.2] * 5}
+    assert found.score(**one, criterion="style") != found.score(**one, criterion="truth")
+    for words, message in (
+        ({}, "criterion: expected one of style, truth, found none"),
+        ({"criterion": "stile"}, "criterion 'stile' has no calibration; did you mean 'style'"),
+        ({"criterion": "style", "condition": "padded"}, "condition 'padded' has no calibration"),
+        ({"criterion": "style", "prompt": "Rate it"}, "prompt: the calibration was learnt with another prompt"),
+        ({"criterion": "style", "model": 3}, "model: expected a text, found 3"),
+    ):
+        with pytest.raises(ro.InputError, match=message):
+            found.score(**one, **words)
+    assert found.score(**one, criterion="style", prompt="Rate {text}", rubric="any", model="m-1") > 3
+    with pytest.raises(ro.InputError, match="temperature: unknown argument; expected one of rubric, prompt, model"):
+        ro.calibrate(reads, temperature="1")
+    conditions = pd.concat([reads.assign(condition="a"), other.assign(condition="b")])
+    assert set(ro.calibrate(conditions)) == {"judge, a", "judge, b"}
+
+
+def test_eleven_levels_save_and_load(tmp_path):
+    made = studies.read_items(Simulation(preference="first"), n=11, strategies=["balanced"], groups=4, seed=1)
+    scores = studies.as_scores(made)
+    table = pd.DataFrame({"item": scores["item_id"], "score": scores["score"].astype(int)})
+    table["ordering"] = [" ".join(map(str, row)) for row in scores["ordering"]]
+    ro.calibrate(table).save(tmp_path / "c.json")
+    assert ro.load_calibration(tmp_path / "c.json")["judge"].n == 11
 
 
 # The file.
@@ -203,12 +279,17 @@ def test_what_is_wrong_with_a_file_is_named(calibration, tmp_path):
         (good | {"judges": {}}, "field 'judges': expected a mapping"),
         (good | {"judges": {"judge": 1}}, "judges/judge: expected a mapping, found 1"),
         (good | {"judges": {"judge": {"levels": 5}}}, "judges/judge: field 'groups' is missing"),
-        (judge | {"levels": 1}, "judges/judge/levels: expected a whole number from 2 to 10, found 1"),
+        (judge | {"levels": 1}, "judges/judge/levels: expected a whole number from 2 to 11, found 1"),
         (judge | {"position": [0, 0]}, "judges/judge/position: expected 5 numbers"),
         (judge | {"position": [0, 0, 0, 0, float("nan")]}, "judges/judge/position: expected 5 numbers"),
         (judge | {"position": None}, "expected both position and interaction, or neither"),
         (judge | {"interaction": "x"}, "judges/judge/interaction: expected 5 x 5 numbers, found 'x'"),
         (judge | {"expected": [[9] * 5] * 5}, "judges/judge/expected: expected scores from 1 to 5, found 9"),
+        (judge | {"position": [800, 0, 0, 0, 0]}, "judges/judge/position: expected numbers from -50 to 50, found 800"),
+        (judge | {"position": [True, 0, 0, 0, 0]}, "judges/judge/position: expected 5 numbers, found"),
+        (judge | {"shift": [0] * 4}, "judges/judge/shift: expected 5 numbers"),
+        (judge | {"counts": [[-1] * 5] * 5}, "judges/judge/counts: expected numbers of reads, found -1"),
+        (judge | {"about": {"prompt": 3}}, "judges/judge/about: expected a mapping of texts"),
     ):
         whole = content if isinstance(content, str) or "judges" in content else good | {"judges": {"judge": content}}
         path.write_text(whole if isinstance(whole, str) else json.dumps(whole))

@@ -14,6 +14,7 @@ from rubric_order.analyses.agreement.calibration import figure
 from rubric_order.analyses.agreement.calibration import table as layout
 from rubric_order.base.labels import Labels
 from rubric_order.figures import view
+from rubric_order.library import estimates
 from rubric_order.methods.calibration import evidence, learning
 from rubric_order.methods.position import blocks
 from rubric_order.prompts import orderings
@@ -116,6 +117,23 @@ def test_a_fold_is_corrected_by_what_other_groups_say(scores, rows, readout):
     before = value(rows, readout=readout)
     assert value(rows, "rmse_ratio", **about) == pytest.approx(np.sqrt((error**2).mean()) / before)
     assert value(rows, "rmse_change", **about) == pytest.approx(np.sqrt((error**2).mean()) - before)
+
+
+def test_slopes_between_systems_are_ratios_of_differences_of_two_systems(scores):
+    """Two systems in each of 24 groups: the ratio of differences, with both halves in the denominator."""
+    named = scores.assign(candidate=scores["item_id"].astype(str).str[-1])
+    assert named["candidate"].nunique() == 2
+    rows = calibration.estimate(named, **OPTIONS, groups=[])
+    values, _ = matrix(named, "score")
+    forward, reverse = levels(values)
+    second = np.arange(len(values)) % 2 == 1
+    usual, first, other = (own[second].mean() - own[~second].mean() for own in (values[:, 0], forward, reverse))
+    assert value(rows, "slope_systems") == pytest.approx(usual * other / (first * other))
+    spread = np.cov(forward, reverse, ddof=0)[0, 1]
+    assert value(rows, "slope") == pytest.approx(np.cov(values[:, 0], reverse, ddof=0)[0, 1] / spread)
+    passes = (values[:, 0] >= 3.5).mean() - (reverse >= 3.5 - 1e-12).mean()
+    assert value(rows, "pass_shift") == pytest.approx(passes)
+    assert "slope_systems" not in set(calibration.estimate(scores.assign(candidate="x"), **OPTIONS)["quantity"])
 
 
 def test_calls_hold_the_reads_that_were_learnt_on(rows):
@@ -223,7 +241,14 @@ def test_the_table_has_a_row_a_design_and_calibration(rows):
     printed = layout.TABLE.for_print(table)
     hard = printed[printed["readout"] == "selected option"]
     usual = hard[hard["orders"] == "usual"]
-    named = ["", "by score alone (19 groups)", "6 groups", "12 groups", "other folds (19 groups)"]
+    named = [
+        "",
+        "by score alone (19 groups)",
+        "regressed (19 groups)",
+        "6 groups",
+        "12 groups",
+        "other folds (19 groups)",
+    ]
     assert usual["calibrated"].tolist() == named
     assert usual["error"].iloc[0].startswith(f"{value(rows):.3f} [")
     assert usual["times"].iloc[0] == ""
@@ -285,3 +310,20 @@ def test_the_numbers_of_the_page_are_those_of_the_stored_reads(root):
     assert f"writes 5 in {1 - len(other) / len(stored):.0%} of its reads. All of the error" in page
     assert "of its written scores comes from three responses" in page
     assert other["item_id"].nunique() == 3
+
+
+def test_the_numbers_of_two_further_judges_are_those_of_the_stored_reads(root):
+    """Written scores of `local_judges`: calibration removes the bias of means, and regression makes slopes smaller."""
+    stored = pd.read_parquet(root / "docs/data/local_judges.parquet")
+    page = (root / "docs/calibration.md").read_text(encoding="utf-8")
+    for judge, name in (("qwen_1_5b", "Qwen2.5-Coder-1.5B"), ("smollm2_135m", "SmolLM2-135M")):
+        own = stored.loc[stored["judge"] == judge, ["judge", "group", "item", "ordering", "score"]]
+        found = calibration.estimate(estimates.scores_of(own), confidence=0.95, seed=20261121, groups=[])
+        for words, kind in (("raw", "none"), ("calibrated", "folds"), ("with regression", "regressed")):
+            cells = []
+            for quantity, form in (("rmse", ".2f"), ("shift", "+.2f"), ("slope", ".2f")):
+                ends = [
+                    value(found, quantity, kind=kind, column=column) for column in ("estimate", "ci_low", "ci_high")
+                ]
+                cells.append(f"{ends[0]:{form}} [{ends[1]:.2f}, {ends[2]:.2f}]")
+            assert " | ".join([f"| {name if words == 'raw' else ''} | {words}", *cells]).replace("|  |", "| |") in page

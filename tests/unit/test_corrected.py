@@ -129,6 +129,41 @@ def test_small_groups_alone_do_not_hide_that_there_are_large_ones():
     assert large.interval.estimate == alike.interval.estimate == 2.5
 
 
+def test_labelled_groups_are_compared_with_the_others_by_welchs_test():
+    human, judge, group = study(3, labelled=15, others=40)
+    found = corrected.selection(corrected.sums(human, judge, group), 0.95)
+    means = np.bincount(group, judge) / np.bincount(group)
+    test = stats.ttest_ind(means[:15], means[15:], equal_var=False)
+    assert found.p == pytest.approx(test.pvalue)
+    assert found.interval == pytest.approx((means[:15].mean() - means[15:].mean(), *test.confidence_interval(0.95)))
+    for labelled in (1, 54):  # of 55 groups
+        few = np.where(group < labelled, judge, NONE)
+        assert np.isnan(corrected.selection(corrected.sums(few, judge, group), 0.95).p)
+
+
+@pytest.mark.parametrize(("contrast", "most"), [((1.0,), 2.0), ((1.0, -1.0), 1.0)])
+def test_without_a_scale_an_estimate_stays_within_what_people_gave(contrast, most):
+    human = np.array([1, 2, 1.5, 1, 2, 1.2, *[NONE] * 4])
+    judge = np.array([1, 2, 1.5, 1, 2, 1.2, 9, 9, 8, 9])
+    kind = np.tile([0, 1], 5)[::-1] if len(contrast) > 1 else np.zeros(10, dtype=int)
+    sums = corrected.sums(human, judge * (1 - 2 * kind), np.arange(10) // 2, kind, len(contrast))
+    found = corrected.corrected(sums, 0.95, contrast=contrast, weight=1.0)
+    wide = corrected.corrected(sums, 0.95, contrast=contrast, weight=1.0, bounds=(-99, 99))
+    assert abs(wide.interval.estimate) > most
+    assert abs(found.interval.estimate) == most
+    assert found.interval.low <= found.interval.estimate <= found.interval.high
+    assert (found.se, found.df) == (wide.se, wide.df)
+
+
+def test_one_large_group_among_the_labelled_is_no_sample():
+    human, judge = np.r_[np.arange(30.0) % 5, 1, 2, 3], np.r_[np.arange(30.0) % 4, 1, 2, 3]
+    group = np.r_[np.zeros(30, dtype=int), 1, 2, 3]
+    sums = corrected.sums(human, judge, np.r_[group])
+    assert sums.effective == pytest.approx(33**2 / (30**2 + 3))
+    assert corrected.corrected(sums, 0.95).weight == 0
+    assert not corrected.worth(sums, 0.95).share.known
+
+
 def test_scales_and_units_do_not_matter():
     human, judge, group = study(5)
     plain, moved = (

@@ -159,7 +159,7 @@ STATISTICS = {
         "agreement",
         SCORE_ORDER,
         settings=(
-            *("bootstrap", "equivalence/points", "equivalence/log_odds", "order_spread"),
+            *("bootstrap/confidence", "bootstrap/seed", "equivalence/points", "equivalence/log_odds", "order_spread"),
             *("advice/goal", "advice/target", "advice/budget"),
         ),
         derived=("call_prices", "sampling_temperatures"),

@@ -51,7 +51,7 @@ STATISTICS = {
     "calibration": (
         "What a calibration would make of single reads was estimated by half of the orderings against the other half, "
         "with calibrations that were learnt on other groups: option probabilities were divided by what positions are "
-        "worth, and written scores replaced by the mean score of items with that score at that position.",
+        "worth, and what the order changes in the mean score of items was added to written scores.",
         (),
     ),
     "ordering_subsets": (

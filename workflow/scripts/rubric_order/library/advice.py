@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rubric_order.library.results import Reads
     from rubric_order.library.scales import Scale
 
-RESAMPLES = 400
 SHOWN = (
     *("judge", "readout", "rank", "design", "reads_budget", "orderings", "repeats", "groups", "items", "calls", "cost"),
     *("estimate", "ci_low", "ci_high", "value", "meets", "affordable", "config", "flag"),
@@ -183,7 +182,6 @@ def advise(
         log_odds=estimates.LOG_ODDS,
         margin=estimates.SPREAD,
         confidence=estimates.CONFIDENCE,
-        resamples=RESAMPLES,
         seed=estimates.SEED,
     )
     if readout is not None and goal not in goals.OF_CARDS:

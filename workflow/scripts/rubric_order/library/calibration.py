@@ -5,7 +5,9 @@ This module and its imports at the top need numpy only, so that a service loads 
 
 from __future__ import annotations
 
+import hashlib
 import json
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "rubric-order calibration", 1
 COLUMN = "calibrated_score"
+NAMES, TEXTS = ("judge", "criterion", "condition"), ("rubric", "prompt", "model")
+APART = 0.15  # distance of shares of levels, beyond chance, from which reads are not like those that were learnt from
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,8 @@ class Calibrations(Mapping[str, Calibration]):
         *,
         probabilities: Sequence[float] | None = None,
         score: float | None = None,
-        judge: str | None = None,
+        regression: bool = False,
+        **use: str | None,
     ) -> float:
         """Calibrated score of one read, for example in a service. It needs numpy only.
 
@@ -63,17 +68,20 @@ class Calibrations(Mapping[str, Calibration]):
             ordering: score at each position of the prompt.
             probabilities: probabilities of the scores 1 to n, in this order.
             score: the written score, if no probabilities are given.
-            judge: name of the judge; by default the only judge.
+            regression, use: see `scores`.
 
         Returns:
-            Score from 1 to n.
+            The score: from 1 to n by probabilities.
 
         Raises:
             InputError: an argument is not as described, or the calibration of this judge has no such readout.
         """
+        if isinstance(score, bool | np.bool_):
+            raise InputError(f"score: expected a whole number, found {score!r}")
         given = {"probabilities": probabilities, "score": score}
         rows = {name: None if value is None else np.asarray(value, dtype=float)[None] for name, value in given.items()}
-        return float(self.scores([ordering], probabilities=rows["probabilities"], scores=rows["score"], judge=judge)[0])
+        shares, written = rows["probabilities"], rows["score"]
+        return float(self.scores([ordering], probabilities=shares, scores=written, regression=regression, **use)[0])
 
     def scores(
         self,
@@ -81,7 +89,8 @@ class Calibrations(Mapping[str, Calibration]):
         *,
         probabilities: np.ndarray | None = None,
         scores: np.ndarray | None = None,
-        judge: str | None = None,
+        regression: bool = False,
+        **use: str | None,
     ) -> np.ndarray:
         """Calibrated scores of many reads of one judge.
 
@@ -89,54 +98,73 @@ class Calibrations(Mapping[str, Calibration]):
             orderings: score at each position, shape (m, n).
             probabilities: probabilities of the scores 1 to n, shape (m, n); NaN if unknown.
             scores: written scores, if no probabilities are given, shape (m,); NaN if there is none.
-            judge: name of the judge; by default the only judge.
+            regression: True to draw written scores towards the mean too, see `Calibration.of_scores`.
+            use: `judge`, `criterion` and `condition` of the reads, needed where the file has several; and the texts
+                `rubric`, `prompt` and `model`, which have to be those that `calibrate` was given.
 
         Returns:
-            Scores from 1 to n, shape (m,); NaN if nothing is known.
+            Shape (m,); NaN if nothing is known. From 1 to n by probabilities; a written score with its correction can
+            lie a little outside.
 
         Raises:
-            InputError: see `score`.
+            InputError: see `score`; or `regression` is asked for levels that were not learnt from.
         """
-        calibration = self._of(judge)
+        calibration = self._of(use)
         n = calibration.n
         shown = np.asarray(orderings)
-        if shown.ndim != 2 or shown.shape[1] != n or (np.sort(shown, axis=1) != np.arange(1, n + 1)).any():
-            raise InputError(f"orderings: expected the scores 1 to {n}, each once, found {_first(shown, n)}")
+        truths = not isinstance(orderings, np.ndarray) and any(isinstance(v, bool) for row in orderings for v in row)
+        ordered = shown.dtype.kind in "iu" and not truths and shown.ndim == 2 and shown.shape[1] == n
+        if not ordered or (np.sort(shown, axis=1) != np.arange(1, n + 1)).any():
+            raise InputError(
+                f"orderings: expected whole scores 1 to {n}, each once, found {_first(shown, n) or str(orderings):.60}"
+            )
         if (probabilities is None) == (scores is None):
             raise InputError("expected either probabilities or written scores")
         if scores is not None:
             written = np.asarray(scores, dtype=float)
             bad = ~np.isnan(written) & ~((written >= 1) & (written <= n) & (written % 1 == 0))
-            if written.shape != shown.shape[:1] or bad.any():
-                value = written[bad][0] if bad.any() else written
+            if np.asarray(scores).dtype.kind == "b" or written.shape != shown.shape[:1] or bad.any():
+                value = written[bad][0] if bad.any() else np.asarray(scores)
                 raise InputError(f"scores: expected whole numbers from 1 to {n}, one per read, found {value!r:.60}")
-            return self._written(calibration, written, shown)
+            return self._written(calibration, written, shown, regression, "scores")
         shares = np.asarray(probabilities, dtype=float)
         if shares.shape != shown.shape or (shares < 0).any() or np.isinf(shares).any():
             raise InputError(f"probabilities: expected {n} numbers from 0 on a read, found {shares!r:.60}")
         return self._expected(calibration, np.take_along_axis(shares, shown - 1, axis=1), shown)
 
     def apply(
-        self, reads: Reads, *, readout: str | None = None, columns: Mapping[str, str] | None = None
+        self,
+        reads: Reads,
+        *,
+        readout: str | None = None,
+        regression: bool = False,
+        columns: Mapping[str, str] | None = None,
+        **use: str | None,
     ) -> pd.DataFrame:
         """A table of reads with the column `calibrated_score`.
 
-        All scores of a judge are calibrated by the same readout, because the two readouts are different quantities.
+        All scores of a judge are calibrated by the same readout, because the two readouts are different quantities. A
+        warning names judges that wrote levels which were not learnt from, or whose shares of levels are far from those
+        that were learnt from.
 
         Args:
-            reads: a table of reads, or a file of them. Its columns are ordering; score, or p_1 to p_n; and judge, if
-                there are several judges. Other columns are kept as they are.
+            reads: a table of reads, or a file of them. Its columns are ordering; score, or p_1 to p_n; and judge,
+                criterion and condition, if there are several. Other columns are kept as they are.
             readout: ``soft``, from option probabilities, or ``hard``, from the written score. The default for a judge
                 is ``soft`` if all its reads with a score have probabilities, and its calibration was learnt from
                 probabilities. Otherwise the default is ``hard``.
+            regression: True to draw written scores towards the mean of the texts that were learnt from. Single scores
+                come nearer to their balanced means, but differences between systems shrink, often by half.
             columns: names that the table has for its columns, see `position_bias`.
+            use: see `scores`.
 
         Returns:
             The rows as they were. `calibrated_score` is NaN if a read lacks the readout.
 
         Raises:
             InputError: the reads are not as described (the message names row and field); or a judge has no calibration,
-                a calibration for another number of levels, or none by this readout.
+                a calibration for another number of levels or another rubric, prompt or model, or none by this readout;
+                or `regression` is asked for levels, or shares of levels, that were not learnt from.
         """
         from rubric_order.library import reads as reads_table
 
@@ -145,12 +173,19 @@ class Calibrations(Mapping[str, Calibration]):
         where = "reads" if not isinstance(reads, str | Path) else reads
         table = reads_table.read_file(reads) if isinstance(reads, str | Path) else reads
         values = np.full(len(table), np.nan)
-        for part in reads_table.single_reads(table, where, columns):
-            calibration = self._of(part.judge if part.judge is not None else None)
+        for part in reads_table.single_reads(reads_table.with_our_names(table, columns, where), where):
+            calibration = self._of({**use, **part.about})
+            judge = f"{where}: judge {part.about.get('judge') or next(iter(self))!r:.60}"
             if part.orderings.shape[1] != calibration.n:
-                levels = f"{calibration.n} levels, found orderings of {part.orderings.shape[1]}"
-                raise InputError(f"{where}: judge {part.judge or next(iter(self))!r:.60}: expected {levels}")
-            values[part.rows] = self._of_part(calibration, part, readout)
+                raise InputError(
+                    f"{judge}: expected {calibration.n} levels, found orderings of {part.orderings.shape[1]}"
+                )
+            own = readout or _readout(calibration, part)
+            if own == Readout.SOFT:
+                _check_levels(calibration, part.scores, part.orderings, judge)
+                values[part.rows] = self._expected(calibration, part.probabilities, part.orderings)
+            else:
+                values[part.rows] = self._written(calibration, part.scores, part.orderings, regression, judge)
         return table.assign(**{COLUMN: values})
 
     def save(self, path: str | Path) -> None:
@@ -162,59 +197,123 @@ class Calibrations(Mapping[str, Calibration]):
             text = json.dumps({"format": FORMAT, "version": VERSION, "judges": judges}, ensure_ascii=False)
             temporary.write_text(text + "\n", encoding="utf-8")
 
-    def _of(self, judge: str | None) -> Calibration:
-        if judge is None:
-            if len(self.judges) != 1:
-                raise InputError(f"judge: expected one of {', '.join(self.judges):.200}, found none")
-            return next(iter(self.judges.values()))
-        if judge not in self.judges:
-            raise InputError(f"judge {judge!r:.60} has no calibration{nearest(judge, self.judges)}")
-        return self.judges[judge]
+    def _of(self, use: Mapping[str, str | None]) -> Calibration:
+        """The only calibration that is for this use.
 
-    def _of_part(self, calibration: Calibration, part: Single, readout: str | None) -> np.ndarray:
-        """Calibrated scores of one judge's rows of a table."""
-        if readout is None:
-            probable = ~np.isnan(part.probabilities[:, 0])
-            all_known = bool(probable.any()) and bool(probable[~np.isnan(part.scores)].all())
-            readout = Readout.SOFT if all_known and calibration.position is not None else Readout.HARD
-        if readout == Readout.SOFT:
-            return self._expected(calibration, part.probabilities, part.orderings)
-        return self._written(calibration, part.scores, part.orderings)
+        Raises:
+            InputError: there is none, or several; or a text is another than the one that was learnt with.
+        """
+        _check_texts(use, (*NAMES, *TEXTS))
+        chosen = {name: {"judge": name, **own.about} for name, own in self.judges.items()}
+        for field in NAMES:
+            there = dict.fromkeys(about[field] for about in chosen.values() if field in about)
+            value = use.get(field)
+            if value is None and len(there) > 1:
+                raise InputError(f"{field}: expected one of {', '.join(there):.200}, found none")
+            chosen = {
+                name: about for name, about in chosen.items() if about.get(field, value) == (value or about.get(field))
+            }
+            if not chosen:
+                raise InputError(f"{field} {value!r:.60} has no calibration{nearest(value, there)}")
+        name, about = next(iter(chosen.items()))
+        for field in TEXTS:
+            digest = _digest(use.get(field))
+            if digest and field in about and about[field] != digest:
+                raise InputError(
+                    f"{name}: {field}: the calibration was learnt with another {field} (digest {about[field]}, found"
+                    f" {digest}); learn one from reads with this {field}"
+                )
+        return self.judges[name]
 
     def _expected(self, calibration: Calibration, probabilities: np.ndarray, orderings: np.ndarray) -> np.ndarray:
         if calibration.position is None:
             raise InputError("the calibration was learnt without option probabilities; expected readout 'hard'")
         return calibration.of_probabilities(probabilities, orderings)
 
-    def _written(self, calibration: Calibration, scores: np.ndarray, orderings: np.ndarray) -> np.ndarray:
+    def _written(
+        self, calibration: Calibration, scores: np.ndarray, orderings: np.ndarray, regression: bool, where: str
+    ) -> np.ndarray:
         if calibration.expected is None:
             raise InputError("the calibration was learnt without written scores; expected readout 'soft'")
-        return calibration.of_scores(scores, orderings)
+        _check_levels(calibration, scores, orderings, where, refuse=regression)
+        return calibration.of_scores(scores, orderings, regression=regression)
+
+
+def _readout(calibration: Calibration, part: Single) -> Readout:
+    """Readout of one judge's rows of a table: soft if all reads with a score have probabilities."""
+    probable = ~np.isnan(part.probabilities[:, 0])
+    all_known = bool(probable.any()) and bool(probable[~np.isnan(part.scores)].all())
+    return Readout.SOFT if all_known and calibration.position is not None else Readout.HARD
+
+
+def _check_texts(texts: Mapping[str, object], names: Sequence[str]) -> None:
+    for name, text in texts.items():
+        if name not in names:
+            raise InputError(f"{name}: unknown argument; expected one of {', '.join(names)}")
+        if not isinstance(text, str | None):
+            raise InputError(f"{name}: expected a text, found {text!r:.60}")
+
+
+def _digest(text: str | None) -> str:
+    return "" if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _check_levels(
+    calibration: Calibration, scores: np.ndarray, orderings: np.ndarray, where: str, *, refuse: bool = False
+) -> None:
+    """Warn of levels that were not learnt from, and of shares of levels unlike those that were; or refuse them.
+
+    The expected share of a level in an ordering is proportional to the reads with this level that were learnt from,
+    times the reads with a score at its position. Shares are apart if half of the sum of their absolute differences is
+    more than `APART` above what is likely by chance.
+    """
+    scored = ~np.isnan(scores)
+    if calibration.counts is None or not scored.any():
+        return
+    level, position = calibration.counts.sum(axis=1), calibration.counts.sum(axis=0)
+    written, shown = scores[scored].astype(int) - 1, orderings[scored]
+    share = np.bincount(written, minlength=calibration.n) / len(written)
+    weights = level[shown - 1] * position
+    expected = np.bincount((shown - 1).ravel(), (weights / weights.sum(axis=1, keepdims=True)).ravel())
+    by_chance = np.sqrt(2 * (calibration.n - 1) / np.pi * (1 / calibration.groups + 1 / len(written)))
+    unread, apart = (level == 0) & (share > 0), np.abs(share - expected / len(written)).sum() / 2
+    if unread.any() or apart > APART + by_chance:
+        found, learnt = (" ".join(f"{part:.0%}" for part in of) for of in (share, level / level.sum()))
+        unlike = (
+            f"{where}: shares of the scores 1 to {calibration.n}: {found}, where the calibration was learnt {learnt}"
+        )
+        if refuse:
+            raise InputError(f"{unlike}; regression to the mean of other texts needs texts like these")
+        warnings.warn(f"{unlike}; learn a calibration from texts like these", stacklevel=4)
 
 
 def _first(shown: np.ndarray, n: int) -> str:
-    """Text for an error: an array's shape if it is no table of orderings, else the first row that is no ordering."""
+    """Text for an error: an array's shape if it is no table of orderings, else the first row that is none, if any."""
     if shown.ndim != 2 or shown.shape[1] != n:
         return f"an array of shape {shown.shape}"
     bad = (np.sort(shown, axis=1) != np.arange(1, n + 1)).any(axis=1)
-    return str(shown[bad][0].tolist())[:60]
+    return str(shown[bad][0].tolist())[:60] if bad.any() else ""
 
 
-def calibrate(reads: Reads, *, interactions: bool = True, columns: Mapping[str, str] | None = None) -> Calibrations:
+def calibrate(
+    reads: Reads, *, interactions: bool = True, columns: Mapping[str, str] | None = None, **texts: str
+) -> Calibrations:
     """Learn from reads in many orderings how to correct single reads of the same judge, prompt and rubric.
 
-    From option probabilities, the function learns the preference for each position. From written scores, it learns a
-    mean for each score and position: the mean score of the items that got this score at this position.
-    ``docs/calibration.md`` says how much this helps, and how many groups are enough.
+    From option probabilities, the function learns the preference for each position. From written scores, it learns
+    what each position adds to each score, and to the mean of all scores. ``docs/calibration.md`` says how much this
+    helps, and how many groups are enough.
 
     Args:
-        reads: a table of reads, or a file of them; columns as for `position_bias`. Written scores are used if all items
-            are read in the same orderings, such as ``orderings("balanced")``.
+        reads: a table of reads, or a file of them; columns as for `position_bias`, and ``condition`` if prompts differ.
+            Written scores are used if all items are read in the same orderings, such as ``orderings("balanced")``.
         interactions: let the preference for a position differ between scores, if the reads support it.
         columns: names that the table has for its columns, see `position_bias`.
+        texts: `rubric`, `prompt` and `model` of the reads. The file keeps their digests, and `Calibrations.apply`
+            refuses others.
 
     Returns:
-        The calibration of each judge.
+        The calibration of each judge; of each criterion and condition of a judge where there are several.
 
     Raises:
         InputError: the reads are not as described (the message names row and field); the items of a judge are of fewer
@@ -240,31 +339,48 @@ def calibrate(reads: Reads, *, interactions: bool = True, columns: Mapping[str, 
         >>> round(calibration.score([1, 2, 3], probabilities=one.iloc[0][["p_1", "p_2", "p_3"]]), 3)
         2.0
     """
-    from rubric_order.library import estimates, scales
+    from rubric_order.library import estimates
     from rubric_order.library import reads as reads_table
+
+    _check_texts(texts, TEXTS)
+    where = reads if isinstance(reads, str | Path) else "reads"
+    table = reads_table.read_file(reads, packed=True) if isinstance(reads, str | Path) else reads
+    table = reads_table.with_our_names(table, columns, where)
+    whole = estimates.scores_of(table, where=where)
+    uses = [*reads_table.by_use(table)]
+    judges = {}
+    for about, rows in uses:
+        scores = whole if len(uses) == 1 else estimates.scores_of(table.iloc[rows], where=where)
+        about = {"judge": str(scores["judge"].iloc[0])} | about
+        several = [field for field in NAMES[1:] if len({use.get(field) for use, _ in uses}) > 1]
+        name = ", ".join([about["judge"], *(about.get(field, "") for field in several)])
+        digests = {field: _digest(text) for field, text in texts.items()}
+        judges[name] = _learnt(scores, name, interactions)._replace(about=about | digests)
+    return Calibrations(judges)
+
+
+def _learnt(scores: pd.DataFrame, name: str, interactions: bool) -> Calibration:
+    """The calibration from the reads of one judge, criterion and condition."""
+    from rubric_order.library import reads as reads_table
+    from rubric_order.library import scales
     from rubric_order.methods.calibration import learning
     from rubric_order.methods.position import blocks
 
-    judges = {}
-    scores = estimates.scores_of(reads, columns=columns)
     written = [scales.parse(text) for text in scores["scale"].unique()]
     reads_table.check_usual([scale for scale in written if not scale.usual], "reads")
-    for block in blocks.blocks(scores):
-        judge = str(block.keys["judge"])
-        evidence = _evidence(block)
-        if evidence is None:
-            raise InputError(
-                f"judge {judge!r:.60}: nothing to learn from; expected items that are read in several orderings, such"
-                ' as orderings("balanced"), with option probabilities or with a score in each'
-            )
-        groups = np.flatnonzero(evidence.items)
-        if len(groups) < learning.FEWEST_GROUPS:
-            raise InputError(
-                f"judge {judge!r:.60}: expected at least {learning.FEWEST_GROUPS} groups to learn from,"
-                f" found {len(groups)}"
-            )
-        judges[judge] = learning.learn(evidence, groups, interactions=interactions)
-    return Calibrations(judges)
+    (block,) = blocks.blocks(scores)
+    evidence = _evidence(block)
+    if evidence is None:
+        raise InputError(
+            f"judge {name!r:.60}: nothing to learn from; expected items that are read in several orderings, such"
+            ' as orderings("balanced"), with option probabilities or with a score in each'
+        )
+    groups = np.flatnonzero(evidence.items)
+    if len(groups) < learning.FEWEST_GROUPS:
+        raise InputError(
+            f"judge {name!r:.60}: expected at least {learning.FEWEST_GROUPS} groups to learn from, found {len(groups)}"
+        )
+    return learning.learn(evidence, groups, interactions=interactions)
 
 
 def _evidence(block: Block) -> Evidence | None:
@@ -305,7 +421,9 @@ def load_calibration(path: str | Path) -> Calibrations:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     saved.save(f"{folder}/calibration.json")
         ...     calibration = load_calibration(f"{folder}/calibration.json")
-        >>> calibration.score([3, 2, 1], score=3)  # written at the first position, which is preferred
+        >>> round(calibration.score([3, 2, 1], score=3), 2)  # written at the first position, which is preferred
+        2.87
+        >>> calibration.score([3, 2, 1], score=3, regression=True)  # the mean of texts with this score at this position
         2.5
         >>> round(calibration.score([3, 2, 1], probabilities=[0.1, 0.3, 0.6]), 2)  # of scores 1 to 3: raw 2.5
         1.94

@@ -25,6 +25,7 @@ from rubric_order.strategies import EVERY_POSITION
 
 REQUIRED = ("item", "ordering", "score")
 OPTIONAL = ("judge", "group", "criterion", "human_score")
+ABOUT_READ = ("judge", "criterion", "condition")  # columns that say how a read was made
 REASON = "failure"  # column with the reason why a read has no score, in words of the file
 LONGEST_REASON = 60  # characters of a reason that are kept
 MISSING = {"", "nan", "none", "null", "na", "n/a", "<na>"}  # texts for a missing value; case does not count
@@ -178,35 +179,31 @@ class Single(NamedTuple):
     """Reads of one judge on one scale, as they are in a table.
 
     Attributes:
-        judge: name of the judge; None if the table names none.
+        about: dictionary from those of `ABOUT_READ` that the table names to their names.
         rows: indices of the reads' rows in the table, from 0, shape (m,).
         orderings: score at each position, shape (m, n).
         scores: written scores, shape (m,), NaN if there is none.
         probabilities: probability of each position, shape (m, n), NaN if unknown.
     """
 
-    judge: str | None
+    about: Mapping[str, str]
     rows: np.ndarray
     orderings: np.ndarray
     scores: np.ndarray
     probabilities: np.ndarray
 
 
-def single_reads(
-    reads: pd.DataFrame, where: str | Path = "reads", columns: Mapping[str, str] | None = None
-) -> Iterator[Single]:
-    """Reads of each judge in turn, for uses in which a read needs no other reads.
+def single_reads(reads: pd.DataFrame, where: str | Path = "reads") -> Iterator[Single]:
+    """Reads of each judge, criterion and condition in turn, for uses in which a read needs no other reads.
 
     Args:
-        reads: columns ``ordering``; ``score`` or ``p_1`` to ``p_n``, or both; and ``judge`` if it is known. Other
-            columns are not read. Scores are the numbers 1 to n.
+        reads: columns ``ordering``; ``score`` or ``p_1`` to ``p_n``, or both; and those of `ABOUT_READ` that are known.
+            Other columns are not read. Scores are the numbers 1 to n. The index counts from 0.
         where: name of the table in errors.
-        columns: names that the table has for these columns.
 
     Raises:
         InputError: see `as_scores`.
     """
-    reads = _with_our_names(reads, Columns.given(columns), where)
     has_shares = any(PROBABILITY.fullmatch(str(name)) for name in reads.columns)
     absent = [name for name in ("ordering", "score") if name not in reads and not (name == "score" and has_shares)]
     if absent:
@@ -218,11 +215,28 @@ def single_reads(
     shown = _orderings(reads["ordering"], judge, None, where)
     check_usual([own for own in shown.scales if not own.usual], where)
     level = _scores(reads["score"], shown, where)[0] if "score" in reads else np.full(len(reads), np.nan)
-    for code in pd.unique(judge.codes):
-        places = np.flatnonzero(judge.codes == code)
+    for about, places in by_use(reads):
         _, _, order = shown.of(places)
         shares = _probabilities(reads, places, order, shown.scales[shown.scale_of_row[places[0]]], where)
-        yield Single(str(judge.values[code]) or None, places, order, level[places], shares)
+        yield Single(about, places, order, level[places], shares)
+
+
+def by_use(reads: pd.DataFrame) -> Iterator[tuple[dict[str, str], np.ndarray]]:
+    """Names of judge, criterion and condition where a table has them, and the rows of each combination."""
+    words = {name: words_of(reads[name]) for name in ABOUT_READ if name in reads}
+    words = {name: column for name, column in words.items() if not column.empty}
+    if not words:
+        yield {}, np.arange(len(reads))
+        return
+    codes, number = np.unique(np.column_stack([own.codes for own in words.values()]), axis=0, return_inverse=True)
+    for place, row in enumerate(codes):
+        texts = {name: str(own.values[code]) for (name, own), code in zip(words.items(), row, strict=True)}
+        yield {name: text for name, text in texts.items() if text}, np.flatnonzero(number.ravel() == place)
+
+
+def with_our_names(reads: pd.DataFrame, columns: Mapping[str, str] | None, where: str | Path) -> pd.DataFrame:
+    """A table with our names for its columns, numbered from 0."""
+    return _with_our_names(reads, Columns.given(columns), where)
 
 
 def check_usual(others: Sequence[Scale], where: str | Path) -> None:

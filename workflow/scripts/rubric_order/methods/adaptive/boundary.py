@@ -275,6 +275,9 @@ def learn(
     - The numerator of this fraction, divided by (sum of the groups' shares of items that stop early + 1), is at most
       alpha. So wrong claims are not hidden among items that are read to their end.
 
+    Both conditions hold with each group counting the same, and with each group counting as many times as it has items,
+    in units of the mean size: so alpha is the share of wrong claims over groups and over items.
+
     Args:
         values: score of each item in each ordering, shape (m, N), without gaps.
         group: index of each item's group, from 0 without gaps, shape (m,).
@@ -291,9 +294,9 @@ def learn(
         factor is good enough.
 
     Source: Angelopoulos et al. (2024), Conformal risk control, Theorem 1. In the theorem, one more group adds 1, the
-    largest possible share. With an addition of 1, the probability is at most alpha, and with few groups far less. Four
-    things are ours: groups as the sample, the share that one more group adds, offsets and spread without the group to
-    which they are applied, and the second condition.
+    largest possible share. With an addition of 1, the probability is at most alpha, and with few groups far less. Five
+    things are ours: groups as the sample, groups that count by their size, the share that one more group adds, offsets
+    and spread without the group to which they are applied, and the second condition.
     """
     count, size = int(group.max()) + 1, scale.size
     overall, without = offsets_of(values, group)
@@ -310,16 +313,17 @@ def learn(
     walk = paths(read, shift, Spread(*(np.asarray(part)[group[item]] for part in others)), scale)
     groups = stopping.grouped(cell[item] + (int(cell.max()) + 1) * drawn)
     truth, sizes = values.mean(axis=1)[item], np.bincount(group) * draws
-    most, best = 0.0, np.inf
+    weights = np.stack([np.ones(count), sizes / sizes.mean()])
+    most, best = np.zeros(2), np.inf
     for factor in FACTORS:
         claimed = claims(walk, float(factor), goal, scale, groups)
         share = np.bincount(group[item], wrong(claimed, truth, groups)) / sizes
         early = np.bincount(group[item], claimed.stops.reads < size) / sizes
-        expected = share.sum() + _unseen(share)
-        most = max(most, expected)
-        if most / (count + 1) > goal.alpha:
+        expected = (weights * share).sum(axis=1) + [_unseen(weight * share) for weight in weights]
+        most = np.maximum(most, expected)
+        if (most / (count + 1) > goal.alpha).any():
             break
-        if expected / (early.sum() + 1) <= goal.alpha:
+        if (expected / ((weights * early).sum(axis=1) + 1) <= goal.alpha).all():
             best = float(factor)
     return final._replace(factor=best)
 
@@ -335,10 +339,10 @@ def _unseen(share: np.ndarray) -> float:
     wrong, as in conformal prediction.
 
     Args:
-        share: wrong share of each group's claims, shape (groups,).
+        share: wrong share of each group's claims, times what the group counts, shape (groups,).
 
     Returns:
-        From 0 to 1. It is 1 if no claim is wrong, because nothing then shows that the addition is less.
+        From 0 to the largest share. It is 1 if no claim is wrong, because nothing then shows that the addition is less.
 
     >>> _unseen(np.array([1.0, 0, 0, 0])), _unseen(np.array([0.25, 0.25, 0.5, 0]))
     (1.0, 0.375)

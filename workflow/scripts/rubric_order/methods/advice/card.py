@@ -48,6 +48,7 @@ class CardErrors:
         soft: True if option probabilities decide the estimates in log-odds.
         exponent: standard error of the power of the probabilities in the pilot itself, see `planning_groups.Errors`.
         groups: number of effective groups of the pilot.
+        sizes: number of items in each of the pilot's groups, shape (n_groups,).
         differ: share of pairs of reads of one item whose written scores differ; NaN without written scores.
     """
 
@@ -61,6 +62,7 @@ class CardErrors:
     soft: bool
     exponent: float
     groups: float
+    sizes: np.ndarray
     differ: float
 
     def at(self, shape: Shape, groups: float, *, times: float = 1.0) -> Errors:
@@ -83,28 +85,25 @@ class CardErrors:
             by=self.by,
         )
 
-    def scales(self, names: tuple[str, ...], shape: Shape, *, resamples: int, seed: int) -> np.ndarray:
-        """Compute the error in each resample of the pilot's groups, divided by the error in the pilot itself.
+    def scales(self, names: tuple[str, ...], shape: Shape) -> np.ndarray:
+        """Compute the error without each part of the pilot's groups, divided by the error in the pilot itself.
 
         Args:
             names: kinds of estimates that count. A kind that is no key of `sums` is left out.
             shape: shape of the groups of the planned study.
-            resamples: number of resamples.
-            seed: seed of the resamples.
 
         Returns:
-            Geometric mean over the kinds of the ratio of the two errors, shape (resamples,). The squared error of a
-            kind is the sum of the variances of all estimates of this kind.
+            Geometric mean over the kinds of the ratio of the two errors, shape (1 + n_parts,); the first is 1. The
+            squared error of a kind is the sum of the variances of all estimates of this kind.
         """
         logs = []
         for name in names:
             if name in self.sums:
-                drawn = variances.resampled(self.sums[name], resamples=resamples, seed=seed)
-                variance = variances.parts(drawn).variance(shape, 1)
+                variance = variances.parts(variances.left_out(self.sums[name])).variance(shape, 1)
                 if name == "positions":
                     variance = np.maximum(variance, self.least / shape.items)
                 total = variance.sum(axis=-1)
-                logs.append(np.log(total[1:] / total[0]) / 2)
+                logs.append(np.log(total / total[0]) / 2)
         return np.exp(np.mean(logs, axis=0))
 
     @property
@@ -174,11 +173,14 @@ def card_errors(pilot: Pilot, design: Design, *, temperature: float | None) -> C
     least = pilots.least_of_positions(fit, n)
     if not (variances.parts(sums["points"].sum(axis=0)).variance(Shape(1.0), 1) > additive.ROUNDING**2).all():
         raise Unknown("no item's scores differ between orderings, so that no error is known")
-    shape = Shape.of(np.bincount(unit))
+    sizes = np.bincount(unit)
+    shape = Shape.of(sizes)
     groups = shape.effective(int(unit.max()) + 1)
     soft = by.log_odds == Readout.SOFT
     differ = math.nan if variety is None else variety.discordant_share
-    return CardErrors(n, design.orderings, design.repeats, sums, least, spreads, by, soft, exponent, groups, differ)
+    return CardErrors(
+        n, design.orderings, design.repeats, sums, least, spreads, by, soft, exponent, groups, sizes, differ
+    )
 
 
 def _has(block: Block, column: str) -> bool:

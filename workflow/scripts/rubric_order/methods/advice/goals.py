@@ -13,8 +13,8 @@ from rubric_order.methods.advice import pilot as pilots
 from rubric_order.methods.advice.card import CardErrors
 from rubric_order.methods.advice.designs import Design
 from rubric_order.methods.advice.pilot import Pilot, Unknown
-from rubric_order.methods.advice.variances import Shape
-from rubric_order.methods.position import planning_groups, uniformity
+from rubric_order.methods.advice.variances import Shape, Transform
+from rubric_order.methods.position import planning_groups
 from rubric_order.methods.uncertainty import distributions, resampling
 
 R, MEAN, PREFERENCE, RANKED = "r", "mean", "preference", "ranked"
@@ -31,7 +31,7 @@ GOALS = {
 RISING = (RANKED, EQUIVALENT)  # goals for which a larger value is better
 OF_CARDS = (EQUIVALENT, BIAS, SHIFT)
 CROSSED = (PREFERENCE, *OF_CARDS)  # goals for which every score has to stand in every position
-FEWEST_GROUPS = uniformity.FEW_CLUSTERS  # of an option; with fewer groups, the errors themselves are not known well
+FEWEST_GROUPS = pilots.FEWEST_GROUPS  # effective ones of an option
 _NO_VARIANCE = 1e-12
 
 
@@ -52,15 +52,13 @@ class Asked:
         confidence: confidence of the study's intervals, and of the predictions' intervals.
         margins: margins for the goal `equivalent`.
         temperature: temperature at which answers are drawn; None if it is unknown.
-        resamples: number of resamples of the pilot's groups.
-        seed: seed of the resamples.
+        seed: seed of draws of orderings.
     """
 
     goal: str
     confidence: float
     margins: Margins
     temperature: float | None
-    resamples: int
     seed: int
 
 
@@ -69,7 +67,7 @@ class Predictor(ABC):
     """Prediction of a goal's precision for a design, for any number and sizes of groups.
 
     Attributes:
-        asked: goal of the prediction, with its confidence, margins and resamples.
+        asked: goal of the prediction, with its confidence and margins.
         truncated: names of the parts of variances that are estimated below 0 and count as 0.
     """
 
@@ -82,11 +80,11 @@ class Predictor(ABC):
 
     @abstractmethod
     def interval(self, shape: Shape, groups: float) -> tuple[float, float]:
-        """Interval of the prediction, by resampling the pilot's groups."""
+        """Interval of the prediction: on the log of the error, by a jackknife over the pilot's groups."""
 
     def reaches(self, shape: Shape, groups: float, target: float) -> bool:
-        """True if the prediction for `groups` groups is at least as good as a target."""
-        return better(self.asked.goal, self.at(shape, groups), target)
+        """True if the worse end of the interval for `groups` groups is at least as good as a target."""
+        return better(self.asked.goal, self.interval(shape, groups)[self.asked.goal not in RISING], target)
 
     @property
     def value(self) -> float:
@@ -99,27 +97,37 @@ class Predictor(ABC):
 
 
 @dataclass(frozen=True)
-class _Resampled(Predictor):
-    """A goal whose prediction is a function of sums over groups, in the pilot and in each resample."""
+class _OfSums(Predictor):
+    """A goal whose prediction is a function of sums over groups: over all, and without each part of them.
+
+    Attributes:
+        sizes: number of items in each of the pilot's groups, shape (n_groups,).
+    """
+
+    sizes: np.ndarray = field(repr=False)
 
     def at(self, shape: Shape, groups: float) -> float:
         return float(self.values(shape, groups)[0])
 
     def interval(self, shape: Shape, groups: float) -> tuple[float, float]:
-        low, high = resampling.percentile_interval(self.values(shape, groups)[1:], self.asked.confidence)
-        return float(low), float(high)
+        return variances.log_interval(self.values(shape, groups), self.asked.confidence, self.sizes, *self.scale)
+
+    @property
+    def scale(self) -> tuple[Transform, Transform]:
+        """Function to the scale of the interval, and back."""
+        return np.log, np.exp
 
     @abstractmethod
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Prediction from the pilot, then from each resample, shape (1 + resamples,)."""
+        """Prediction from the pilot, then without each part of its groups, shape (1 + n_parts,)."""
 
     def width(self, shape: Shape, groups: float) -> float:
         """Half-width of an interval, in standard errors, by Student's t over groups."""
-        return float(distributions.t_quantile((1 + self.asked.confidence) / 2, max(shape.effective(groups) - 1, 1)))
+        return float(distributions.t_quantile((1 + self.asked.confidence) / 2, max(groups * shape.freedom - 1, 1)))
 
 
 @dataclass(frozen=True)
-class _OfMean(_Resampled):
+class _OfMean(_OfSums):
     """Half-width of the interval of a mean score."""
 
     parts: variances.Parts = field(repr=False)
@@ -130,13 +138,13 @@ class _OfMean(_Resampled):
         return self.mean
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Half-width from the pilot, then from each resample, shape (1 + resamples,)."""
+        """Half-width from the pilot, then without each part of its groups, shape (1 + n_parts,)."""
         variance: np.ndarray = self.parts.variance(shape, groups)[:, 0]
         return self.width(shape, groups) * np.sqrt(variance)
 
 
 @dataclass(frozen=True)
-class _OfR(_Resampled):
+class _OfR(_OfSums):
     """Half-width of the interval of r; the interval is computed on Fisher's scale."""
 
     parts: variances.Parts = field(repr=False)
@@ -147,13 +155,13 @@ class _OfR(_Resampled):
         return float(np.tanh(self.z[0]))
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Half-width from the pilot, then from each resample, shape (1 + resamples,)."""
+        """Half-width from the pilot, then without each part of its groups, shape (1 + n_parts,)."""
         reach = self.width(shape, groups) * np.sqrt(self.parts.variance(shape, groups)[:, 0])
         return (np.tanh(self.z + reach) - np.tanh(self.z - reach)) / 2
 
 
 @dataclass(frozen=True)
-class _OfPreference(_Resampled):
+class _OfPreference(_OfSums):
     """Half-width of the interval of a position's effect, mean over positions."""
 
     parts: variances.Parts = field(repr=False)
@@ -161,14 +169,14 @@ class _OfPreference(_Resampled):
     by_group: bool
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Half-width from the pilot, then from each resample, shape (1 + resamples,)."""
+        """Half-width from the pilot, then without each part of its groups, shape (1 + n_parts,)."""
         variance = np.maximum(self.parts.variance(shape, groups), self.least / shape.items / groups)
         width = float(distributions.normal_quantile((1 + self.asked.confidence) / 2))
         return (self.width(shape, groups) if self.by_group else width) * np.sqrt(variance).mean(axis=1)
 
 
 @dataclass(frozen=True)
-class _OfPairs(_Resampled):
+class _OfPairs(_OfSums):
     """Share of pairs of items that a design ranks right: as the means over all orderings rank them.
 
     For normal scores, the share is 1/2 + arcsin(rho) / pi. Here rho is the correlation over items between the mean
@@ -182,7 +190,7 @@ class _OfPairs(_Resampled):
     error: np.ndarray = field(repr=False)
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Share from the pilot, then from each resample, shape (1 + resamples,).
+        """Share from the pilot, then without each part of its groups, shape (1 + n_parts,).
 
         Neither the number of groups nor their sizes matter.
         """
@@ -190,6 +198,11 @@ class _OfPairs(_Resampled):
         with np.errstate(invalid="ignore", divide="ignore"):
             squared = np.where(item + error > _NO_VARIANCE, item / (item + error), np.nan)
         return 0.5 + np.arcsin(np.sqrt(squared)) / np.pi
+
+    @property
+    def scale(self) -> tuple[Transform, Transform]:
+        """The log of the ratio of standard deviations, item / error, and back."""
+        return lambda share: np.log(np.tan(np.pi * (share - 0.5))), lambda ratio: 0.5 + np.arctan(np.exp(ratio)) / np.pi
 
 
 @dataclass(frozen=True)
@@ -202,21 +215,21 @@ class _OfCard(Predictor):
         return self._at(shape, groups, 1.0)
 
     def interval(self, shape: Shape, groups: float) -> tuple[float, float]:
-        tests_of = {BIAS: ("positions",), SHIFT: ("points", "written")}
-        kinds = tests_of.get(self.asked.goal, ("positions", "interaction", "points", "spread"))
-        scales = self.errors.scales(kinds, shape, resamples=self.asked.resamples, seed=self.asked.seed)
-        ends = sorted(self._at(shape, groups, float(end)) for end in self._ends(scales))
+        ends = sorted(self._at(shape, groups, times) for times in self.times(shape))
         return ends[0], ends[1]
 
     def reaches(self, shape: Shape, groups: float, target: float) -> bool:
-        """True if the prediction is at least as good as a target.
+        """True if the prediction from the upper end of the errors is at least as good as a target.
 
         The computation stops early if a share cannot reach the target.
         """
-        return better(self.asked.goal, self._at(shape, groups, 1.0, enough=target), target)
+        return better(self.asked.goal, self._at(shape, groups, self.times(shape)[1], enough=target), target)
 
-    def _ends(self, scales: np.ndarray) -> np.ndarray:
-        return np.array(resampling.percentile_interval(scales, self.asked.confidence))
+    def times(self, shape: Shape) -> tuple[float, float]:
+        """Ends of the interval of the errors, as multiples of the errors."""
+        tests_of = {BIAS: ("positions",), SHIFT: ("points", "written")}
+        kinds = tests_of.get(self.asked.goal, ("positions", "interaction", "points", "spread"))
+        return variances.log_interval(self.errors.scales(kinds, shape), self.asked.confidence, self.errors.sizes)
 
     def _at(self, shape: Shape, groups: float, times: float, *, enough: float = 0.0) -> float:
         errors = self.errors.at(shape, groups, times=times)
@@ -235,7 +248,7 @@ def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
     Args:
         pilot: the pilot's reads. Goals of a card use both readouts, whatever the readout of `pilot` is.
         design: design of the study.
-        asked: goal of the prediction, with its confidence, margins and resamples.
+        asked: goal of the prediction, with its confidence and margins.
 
     Raises:
         Unknown: the pilot does not allow the prediction.
@@ -246,28 +259,27 @@ def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
         return _of_pairs(pilot, design, asked)
     if asked.goal == PREFERENCE:
         fit = pilots.fitted(part := pilot.part(design), pilot.readout)
-        drawn = _drawn(pilots.of_positions(fit.items, part.n), part.units("group"), asked)
+        drawn = _sums(pilots.of_positions(fit.items, part.n), part.units("group"))
         parts, least = variances.parts(drawn), pilots.least_of_positions(fit.items, part.n)
         _check_varies(parts.variance(pilot.shape, 1)[0] + least)
-        return _OfPreference(asked, _negative(parts), parts, least, fit.by_group)
+        return _OfPreference(asked, _negative(parts), np.bincount(part.units("group")), parts, least, fit.by_group)
     if asked.goal == R:
         influence, rated, r = pilots.of_r(pilot, design)
         unit = np.unique(pilot.unit[rated], return_inverse=True)[1]
-        if unit.max() + 1 < pilots.FEWEST_GROUPS:
-            raise Unknown(f"{unit.max() + 1} groups have human scores; expected {pilots.FEWEST_GROUPS} or more")
-        drawn = _drawn(influence, unit, asked)
+        sizes = pilots.check_groups(unit, "the items with human scores are")
+        drawn = _sums(influence, unit)
         parts = variances.parts(drawn).mean()
         draws = influence.shape[1]
         moved = drawn[:, 3 : 3 + draws].mean(axis=1) / drawn[:, 1]
-        return _OfR(asked, _negative(parts), parts, np.arctanh(r).mean() + moved)
-    drawn = _drawn(pilots.of_mean(pilot, design), pilot.unit, asked)
+        return _OfR(asked, _negative(parts), sizes, parts, np.arctanh(r).mean() + moved)
+    drawn = _sums(pilots.of_mean(pilot, design), pilot.unit)
     parts = variances.parts(drawn).mean()
     _check_varies(parts.variance(pilot.shape, 1)[0])
-    return _OfMean(asked, _negative(parts), parts, float(pilot.means(design).mean()))
+    return _OfMean(asked, _negative(parts), np.bincount(pilot.unit), parts, float(pilot.means(design).mean()))
 
 
-def _drawn(influence: np.ndarray, unit: np.ndarray, asked: Asked) -> np.ndarray:
-    return variances.resampled(variances.unit_sums(influence, unit), resamples=asked.resamples, seed=asked.seed)
+def _sums(influence: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    return variances.left_out(variances.unit_sums(influence, unit))
 
 
 def _negative(parts: variances.Parts) -> tuple[str, ...]:
@@ -301,11 +313,9 @@ def _of_pairs(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
     of_items = np.square(within(every).mean(axis=1))
     count = np.full(len(every), 1 - 1 / len(every)) if alone else (1 - 1 / sizes)[pilot.unit]
     table = np.column_stack([count, of_items, rest(every), rest(by_design)])
-    drawn = variances.resampled(
-        resampling.sum_units(table, np.arange(len(every)) if alone else pilot.unit),
-        resamples=asked.resamples,
-        seed=asked.seed,
-    )
+    of_groups = resampling.sum_units(table, np.arange(len(every)) if alone else pilot.unit)
+    sizes = sizes if len(of_groups) == len(sizes) else np.ones(len(of_groups))
+    drawn = variances.left_out(of_groups)
     free, square, of_every, of_design = drawn.T
     with np.errstate(invalid="ignore", divide="ignore"):
         noise = of_every / free / (d - 1)
@@ -317,7 +327,7 @@ def _of_pairs(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
         error = error + max(shift, 0)
     if not item[0] + error[0] > _NO_VARIANCE:
         raise Unknown("items do not differ, so that there is nothing to rank")
-    return _OfPairs(asked, tuple(negative), item, error / design.orderings)
+    return _OfPairs(asked, tuple(negative), sizes, item, error / design.orderings)
 
 
 def _of_card(pilot: Pilot, design: Design, asked: Asked) -> Predictor:

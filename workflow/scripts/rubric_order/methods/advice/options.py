@@ -27,7 +27,7 @@ class Option(NamedTuple):
         value: estimate whose precision is predicted, from the pilot's reads by this design; NaN without an estimate.
         calls: number of calls of the judge.
         cost: cost of these calls; NaN if no price is known.
-        meets: True if the option meets the target; None without a target.
+        meets: True if the worse end of the precision's interval meets the target; None without a target.
         affordable: True if the budget allows the option; None without a budget.
         truncated: names of the parts of variances that are estimated below 0 and count as 0.
     """
@@ -68,7 +68,8 @@ class Budget(NamedTuple):
 def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], list[str]]:
     """Options of a study, the best first; and reasons why some designs have no option.
 
-    With a target, each option has the least number of groups that reaches the target or, if no number does, as many as
+    With a target, each option has the least number of groups that reaches the target at the worse end of its interval
+    or, if no number does, as many as
     the budget pays for. Options that reach the target within the budget come first, sorted by calls. With a budget
     only, each option has as many groups as the budget pays for, and the most precise option comes first. With neither,
     options have several multiples (`MULTIPLES`) of the pilot's number of groups, or of the least number that an option
@@ -80,7 +81,7 @@ def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], l
 
     Args:
         pilot: the pilot's reads.
-        asked: goal of the predictions, with their confidence, margins and resamples.
+        asked: goal of the predictions, with their confidence and margins.
         budget: target, budget and price of a call.
 
     Raises:
@@ -110,7 +111,7 @@ def curves(pilot: Pilot, asked: Asked, budget: Budget, most_calls: float) -> Ite
 
     Args:
         pilot: the pilot's reads.
-        asked: goal of the predictions, with their confidence, margins and resamples.
+        asked: goal of the predictions, with their confidence and margins.
         budget: limits of the study, with which each option is compared.
         most_calls: number of calls at which curves end. If these calls are for fewer than twice the least number of
             groups that an option may have (`goals.FEWEST_GROUPS` effective groups), a curve ends at twice this number
@@ -194,7 +195,7 @@ def _fewest(shape: Shape) -> int:
 def _option(of: Predictor, design: Design, shape: Shape, like_pilot: bool, groups: int, budget: Budget) -> Option:
     calls = math.ceil(design.reads * shape.items * groups - 1e-9)
     precision = of.predicted(shape, groups)
-    meets = None if budget.target is None else goals.better(of.asked.goal, precision.estimate, budget.target)
+    meets = None if budget.target is None else of.reaches(shape, groups, budget.target)
     affordable = None if budget.amount is None else calls <= budget.most_calls()
     cost = calls * budget.price
     return Option(design, shape, like_pilot, groups, precision, of.value, calls, cost, meets, affordable, of.truncated)

@@ -7,14 +7,17 @@ from typing import NamedTuple
 import numpy as np
 
 from rubric_order.base import randomness
+from rubric_order.base.keys import FEW_CLUSTERS
 from rubric_order.base.readouts import Readout
 from rubric_order.methods.advice.designs import Design
 from rubric_order.methods.advice.variances import Shape
 from rubric_order.methods.position import blocks, preference, selections
 from rubric_order.methods.position.blocks import Block
+from rubric_order.methods.uncertainty import resampling
 
 DRAWS = 16  # draws of each item's own orderings; variances are averaged over them
-FEWEST_GROUPS, FEWEST_ITEMS = 3, 6
+FEWEST_ITEMS = 6
+FEWEST_GROUPS = FEW_CLUSTERS  # effective ones; with fewer, the errors themselves are not known well
 _NO_VARIANCE = 1e-12
 
 
@@ -68,10 +71,7 @@ class Pilot:
                 f" {FEWEST_ITEMS} are needed that are all read in the same orderings, as by strategy balanced"
             )
         unit = block.units("group", complete)
-        groups = int(unit.max()) + 1
-        if groups < FEWEST_GROUPS:
-            have = "the items are of one group" if groups == 1 else f"the items are of {groups} groups"
-            raise Unknown(f"{have}, so nothing tells how groups differ; expected {FEWEST_GROUPS} or more")
+        check_groups(unit, "the items are")
         human = np.full(len(cells), np.nan)
         if "human_score" in block.items:
             human = block.items["human_score"].to_numpy(dtype=float, na_value=np.nan)
@@ -122,6 +122,25 @@ class Pilot:
     def order(self) -> np.ndarray:
         """Number of earlier reads of the same item and ordering, for each read, shape (n_reads,)."""
         return _order(self.block)
+
+
+def check_groups(unit: np.ndarray, items: str) -> np.ndarray:
+    """Sizes of the groups, shape (n_groups,).
+
+    Args:
+        unit: index of each item's group, from 0 and without gaps, shape (m,).
+        items: begins the message, such as "the items are".
+
+    Raises:
+        Unknown: there are fewer than `FEWEST_GROUPS` effective groups, see `resampling.effective`.
+    """
+    sizes = np.bincount(unit)
+    effective = resampling.effective(sizes)
+    if effective < FEWEST_GROUPS:
+        worth = "" if effective == len(sizes) else f", worth {effective:.0f} equal ones"
+        groups = "one group" if len(sizes) == 1 else f"{len(sizes)} groups{worth}"
+        raise Unknown(f"{items} of {groups}, so how groups differ is not known well; expected {FEWEST_GROUPS} or more")
+    return sizes
 
 
 def _order(block: Block) -> np.ndarray:

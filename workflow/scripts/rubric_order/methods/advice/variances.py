@@ -8,12 +8,14 @@ of m items each, the variance is then
 With groups of unequal sizes, `between` is multiplied by (mean squared size) / (squared mean size).
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from rubric_order.methods.uncertainty import resampling
 
+Transform: TypeAlias = Callable[[np.ndarray], np.ndarray]
 _OWN = 4  # columns of `unit_sums` for each influence
 
 
@@ -24,18 +26,21 @@ class Shape(NamedTuple):
         items: mean number of items in a group.
         inequality: (mean squared number of items) / (squared mean number of items): 1 for groups of one size.
         worth: number of effective groups divided by the number of groups, see `resampling.effective`.
+        freedom: degrees of freedom plus 1, divided by the number of groups, see `resampling.degrees`.
     """
 
     items: float
     inequality: float = 1.0
     worth: float = 1.0
+    freedom: float = 1.0
 
     @classmethod
     def of(cls, sizes: np.ndarray) -> "Shape":
         """Shape of groups with given numbers of items; `sizes` has shape (n_groups,)."""
         sizes = np.asarray(sizes, dtype=float)
         inequality = float(np.square(sizes).mean() / sizes.mean() ** 2)
-        return cls(float(sizes.mean()), inequality, resampling.effective(sizes) / len(sizes))
+        freedom = (resampling.degrees(sizes) + 1) / len(sizes)
+        return cls(float(sizes.mean()), inequality, resampling.effective(sizes) / len(sizes), freedom)
 
     def effective(self, groups: float) -> float:
         """Number of effective groups among `groups` groups of this shape."""
@@ -61,7 +66,7 @@ class Parts(NamedTuple):
 def unit_sums(influence: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """Sums over each group, from which `parts` estimates the parts of a variance.
 
-    Weighted sums of the rows give the parts in resamples of groups.
+    Sums without some of the rows give the parts without these groups.
 
     Args:
         influence: contribution of each item, where the estimate is the mean of the contributions, shape (m, q).
@@ -104,13 +109,33 @@ def parts(sums: np.ndarray) -> Parts:
     return Parts(between, within)
 
 
-def resampled(sums: np.ndarray, *, resamples: int, seed: int) -> np.ndarray:
-    """Sums over all groups, then over each resample of groups. Shape (1 + resamples, columns).
+def left_out(sums: np.ndarray) -> np.ndarray:
+    """Sums over all groups, then without each part of the groups, see `resampling.left_out_sums`.
 
     Args:
         sums: sums over each group, shape (n_groups, columns), see `unit_sums`.
-        resamples: number of resamples of groups, drawn with replacement.
-        seed: seed of the resamples.
     """
-    drawn = resampling.weights(len(sums), resamples, seed, "advice")
-    return np.concatenate([sums.sum(axis=0, keepdims=True), drawn @ sums])
+    return resampling.left_out_sums(sums, np.arange(len(sums)))
+
+
+def log_interval(
+    values: np.ndarray,
+    confidence: float,
+    sizes: np.ndarray,
+    scale: Transform = np.log,
+    back: Transform = np.exp,
+) -> tuple[float, float]:
+    """Interval of a standard error, or of a function of it, by a jackknife over the pilot's groups.
+
+    A group adds to a variance in proportion to its squared size. So these squares determine the degrees of freedom.
+
+    Args:
+        values: the value in the pilot, then without each part of its groups, shape (1 + n_parts,).
+        confidence: nominal coverage of the interval.
+        sizes: number of items in each group, shape (n_groups,).
+        scale: function to the scale of the interval.
+        back: function back from this scale.
+    """
+    weights = np.bincount(np.arange(len(sizes)) % resampling.MAX_LEFT_OUT, np.square(sizes))
+    jackknife = resampling.jackknife_t(values, confidence, sizes=weights, scale=scale, back=back)
+    return float(jackknife.low), float(jackknife.high)

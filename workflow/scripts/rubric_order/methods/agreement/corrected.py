@@ -20,7 +20,7 @@ import numpy as np
 from rubric_order.base.intervals import Interval
 from rubric_order.methods.uncertainty import distributions, resampling
 
-FEWEST = 4  # labelled groups; with fewer, nothing is corrected, because the weight would be chance
+FEWEST = 4  # effective labelled groups; with fewer, nothing is corrected, because the weight would be chance
 NOTHING = 1e-12  # share of the variance of the judge's scores; less is rounding
 MOST_GROUPS = 10_000_000  # largest number of groups that is planned
 _WEIGHT, _HUMAN, _JUDGED, _ITEMS, _JUDGE = range(5)  # indices of the sums in `Sums.values`
@@ -36,17 +36,24 @@ class Sums(NamedTuple):
         labels: number of labelled items, shape (n_groups, kinds).
         middles: numbers that are subtracted from people's scores, and from the judge's scores, against rounding.
         spread: mean square of the judge's scores after their middle is subtracted.
+        seen: least and greatest of people's scores.
     """
 
     values: np.ndarray
     labels: np.ndarray
     middles: tuple[float, float]
     spread: float
+    seen: tuple[float, float] = (-np.inf, np.inf)
 
     @property
     def labelled(self) -> np.ndarray:
         """True for the groups that have a label of any kind, shape (n_groups,)."""
         return self.labels.sum(axis=1) > 0
+
+    @property
+    def effective(self) -> float:
+        """Number of effective labelled groups, see `resampling.effective`; 0 without labels."""
+        return resampling.effective(self.values[self.labelled, _WEIGHT].sum(axis=1)) if self.labelled.any() else 0.0
 
 
 class Corrected(NamedTuple):
@@ -58,6 +65,7 @@ class Corrected(NamedTuple):
         df: degrees of freedom of the error; NaN without an interval.
         weight: weight of the judge, in points of people's scores per point of the judge's; 0 for labels alone.
         n_labelled: number of groups with labels.
+        effective: number of effective groups among them.
     """
 
     interval: Interval
@@ -65,6 +73,7 @@ class Corrected(NamedTuple):
     df: float
     weight: float
     n_labelled: int
+    effective: float
 
 
 def sums(
@@ -98,7 +107,8 @@ def sums(
     weight = np.where(given, (items / np.maximum(labels, 1))[cell], 0)
     parts = [total(weight), total(weight * y), total(weight * f), items, total(f)]
     values = np.stack([part.reshape(shape) for part in parts], axis=1)
-    return Sums(values, labels.reshape(shape).astype(int), middles, float((f**2).mean()) if len(f) else 0.0)
+    seen = (float(human[given].min()), float(human[given].max())) if given.any() else (-np.inf, np.inf)
+    return Sums(values, labels.reshape(shape).astype(int), middles, float((f**2).mean()) if len(f) else 0.0, seen)
 
 
 class _Moments(NamedTuple):
@@ -233,8 +243,9 @@ def corrected(
         confidence: nominal coverage, such as 0.95.
         contrast: factor of the mean of each kind, such as (1, -1) for a difference, shape (kinds,); no factor is 0.
         weight: weight of the judge. By default it is the weight with the least error, or 0 with fewer than `FEWEST`
-            labelled groups.
-        bounds: least and greatest value that the estimate can have. The interval is cut off there.
+            effective labelled groups.
+        bounds: least and greatest value that the estimate can have. The interval is cut off there. Without bounds, the
+            estimate stays within what people's scores show (`Sums.seen`), and only its interval goes beyond.
         share: True if the estimate is a share. The interval is then Wilson's, for the number of independent labels that
             gives the same error.
 
@@ -252,39 +263,47 @@ def corrected(
     scales. If each item is its own group, the method is theirs, except for Student's t and n - 1 instead of n.
     """
     contrasts = np.asarray(contrast, dtype=float)
-    m, count = int(of.labelled.sum()), len(of.values)
+    m, count, worth = int(of.labelled.sum()), len(of.values), of.effective
     if not (of.labels.sum(axis=0) > 0).all():
-        return Corrected(Interval(), np.nan, np.nan, 0.0, m)
+        return Corrected(Interval(), np.nan, np.nan, 0.0, m, worth)
     moments = _moments(of)
     residuals = _residuals(moments, contrasts)
-    tuned = weight is None and m >= FEWEST and count > 1
+    tuned = weight is None and worth >= FEWEST and count > 1
     own = _weight(moments, residuals, of.spread) if tuned else weight or 0.0
     values = residuals.value - own * residuals.correction
     estimate = float(values[0] + contrasts.sum() * of.middles[0])
+    shown = estimate if np.isfinite(bounds).all() else float(np.clip(estimate, *_seen(of, contrasts)))
     if m < 2:
-        return Corrected(Interval(estimate), np.nan, np.nan, own, m)
+        return Corrected(Interval(shown), np.nan, np.nan, own, m, worth)
     variance = (m - 1) / m * ((values[1:] - values[0]) ** 2).sum() * _sizes_unseen(of)
     others = own * of.values[~of.labelled].reshape(-1, of.values[0].size) @ residuals.judge / count
     of_others = float(len(others) * others.var(ddof=1)) if len(others) > 1 else float((others**2).sum())
-    worth = resampling.effective(of.values[of.labelled, _WEIGHT].sum(axis=1))
+    sizes = of.values[of.labelled, _WEIGHT].sum(axis=1)
     used_up = float(tuned and own != 0)
-    df = max(worth - 1 - used_up, 1.0)
+    df = max(resampling.degrees(sizes) - used_up, 1.0)
     if of_others > 0:
         rest = max(len(others) - 1.0, 1.0)
         df = (variance + of_others) ** 2 / (variance**2 / df + of_others**2 / rest)
     se = float(np.sqrt(variance + of_others))
     if not np.isfinite(se):
-        return Corrected(Interval(estimate), np.nan, np.nan, own, m)
+        return Corrected(Interval(shown), np.nan, np.nan, own, m, worth)
     if se <= resampling.LEAST_ERROR:
-        return Corrected(_unvaried(estimate, worth, confidence, bounds), 0.0, float(df), own, m)
+        return Corrected(_unvaried(estimate, worth, confidence, bounds), 0.0, float(df), own, m, worth)
     width = distributions.t_quantile((1 + confidence) / 2, df)
-    interval = _of_share(estimate, se, width, worth) if share else _of_mean(estimate, se, width, bounds)
-    return Corrected(interval, se, float(df), own, m)
+    interval = _of_share(estimate, se, width, worth) if share else _of_mean(estimate, se, width, bounds, shown)
+    return Corrected(interval, se, float(df), own, m, worth)
 
 
-def _of_mean(estimate: float, se: float, width: float, bounds: tuple[float, float]) -> Interval:
+def _seen(of: Sums, contrast: np.ndarray) -> tuple[float, float]:
+    """Least and greatest difference, or mean, that people's scores show."""
+    ends = np.where(contrast[:, None] > 0, of.seen, of.seen[::-1])
+    return tuple((contrast[:, None] * ends).sum(axis=0).tolist())
+
+
+def _of_mean(estimate: float, se: float, width: float, bounds: tuple[float, float], shown: float) -> Interval:
+    shown = float(np.clip(shown, *bounds))
     low, high = np.clip([estimate - width * se, estimate + width * se], *bounds)
-    return Interval(float(np.clip(estimate, *bounds)), float(low), float(high))
+    return Interval(shown, float(min(low, shown)), float(max(high, shown)))
 
 
 def _of_share(estimate: float, se: float, width: float, worth: float) -> Interval:
@@ -337,8 +356,38 @@ def judge_alone(
     values = of.values.copy()
     values[:, _WEIGHT], values[:, _HUMAN] = values[:, _ITEMS], values[:, _JUDGE]
     labels: np.ndarray = of.values[:, _ITEMS].astype(int)
-    own = Sums(values, labels, (of.middles[1], of.middles[1]), of.spread)
+    own = Sums(values, labels, (of.middles[1], of.middles[1]), of.spread)  # the judge's own scores may be anything
     return corrected(own, confidence, contrast=contrast, weight=0.0, bounds=bounds, share=share)
+
+
+class Selection(NamedTuple):
+    """The judge's mean over labelled groups less its mean over the other groups, with p of no difference."""
+
+    interval: Interval
+    p: float
+
+
+def selection(of: Sums, confidence: float) -> Selection:
+    """Test whether the labelled groups are like the others, by the judge's mean of each group.
+
+    Labelled groups that are a random sample differ by chance alone. A judge that sees nothing of what groups are worth
+    finds no difference either.
+
+    Source: Welch (1947), The generalization of "Student's" problem when several different variances are involved.
+    """
+    means = of.values[:, _JUDGE].sum(axis=1) / of.values[:, _ITEMS].sum(axis=1)
+    parts = [means[of.labelled], means[~of.labelled]]
+    if min(map(len, parts)) < 2:
+        return Selection(Interval(), np.nan)
+    difference = float(parts[0].mean() - parts[1].mean())
+    errors = np.array([part.var(ddof=1) / len(part) for part in parts])
+    se = float(np.sqrt(errors.sum()))
+    if se <= resampling.LEAST_ERROR:
+        return Selection(Interval(difference), np.nan)
+    df = errors.sum() ** 2 / (errors**2 / [len(part) - 1 for part in parts]).sum()
+    reach = float(distributions.t_quantile((1 + confidence) / 2, df)) * se
+    interval = Interval(difference, difference - reach, difference + reach)
+    return Selection(interval, float(2 * distributions.t_tail(abs(difference) / se, df)))
 
 
 class Worth(NamedTuple):
@@ -351,11 +400,13 @@ class Worth(NamedTuple):
             present number of groups. It is above 1 if choosing the judge's weight costs more labels than the judge
             saves.
         at_best: the same ratio for an unlimited number of further groups that only the judge scores.
+        square: squared correlation, corrected for what chance adds to it, see `unbiased`; 0 if it is unknown.
     """
 
     correlation: Interval
     share: Interval
     at_best: Interval
+    square: float
 
 
 def worth(of: Sums, confidence: float, *, contrast: tuple[float, ...] = (1.0,)) -> Worth:
@@ -364,7 +415,7 @@ def worth(of: Sums, confidence: float, *, contrast: tuple[float, ...] = (1.0,)) 
     Let r be the correlation, over labelled groups, of contributions to people's mean and to the judge's mean. With the
     best weight, the variance is that of labels alone times 1 - r² (1 - labelled / groups), where r² is corrected for
     what chance adds to it. Choosing the weight increases the variance as much as estimating the slope of a regression
-    line does, see `price`.
+    line does, see `price`. Labelled groups count as effective ones.
 
     Args:
         of: sums over groups, see the function `sums`.
@@ -374,22 +425,22 @@ def worth(of: Sums, confidence: float, *, contrast: tuple[float, ...] = (1.0,)) 
     Source: Cochran (1977), Sampling Techniques, Section 12.6, regression estimators in double sampling.
     """
     moments = _moments(of)
-    m, count = moments.sizes
-    if m < FEWEST:
-        return Worth(Interval(), Interval(), Interval())
+    (m, count), effective = moments.sizes, of.effective
+    if effective < FEWEST:
+        return Worth(Interval(), Interval(), Interval(), 0.0)
     y, x = (_added(of.values[of.labelled], np.asarray(contrast, dtype=float), part) for part in (_HUMAN, _JUDGED))
     if (x**2).mean() <= NOTHING * max(of.spread, 1e-300) or (y**2).mean() <= NOTHING:
-        nothing = Interval(price(0.0, m), np.nan, np.nan)
-        return Worth(Interval(), nothing, nothing)
+        nothing = Interval(price(0.0, effective), np.nan, np.nan)
+        return Worth(Interval(), nothing, nothing, 0.0)
     correlation = resampling.correlation(x, y, np.arange(m), confidence)
-    squares = [unbiased(correlation.estimate**2, m)]
+    squares = [unbiased(correlation.estimate**2, effective)]
     ends = np.array([correlation.low, correlation.high])
     squares += [0.0 if ends[0] < 0 < ends[1] else float((ends**2).min()), float((ends**2).max())]
     of_all, at_best = (
-        Interval(*(price(square * used, m) for square in (squares[0], squares[2], squares[1])))
+        Interval(*(price(square * used, effective) for square in (squares[0], squares[2], squares[1])))
         for used in (1 - m / count, 1.0)
     )
-    return Worth(correlation, of_all, at_best)
+    return Worth(correlation, of_all, at_best, squares[0])
 
 
 def _added(values: np.ndarray, contrast: np.ndarray, part: int) -> np.ndarray:
@@ -400,30 +451,24 @@ def _added(values: np.ndarray, contrast: np.ndarray, part: int) -> np.ndarray:
         return ((total - means * size) / size.sum(axis=0)) @ contrast * len(values)
 
 
-def unbiased(square: float, labelled: int) -> float:
+def unbiased(square: float, labelled: float) -> float:
     """Squared correlation over labelled groups, corrected for what chance adds to it; at least 0.
 
     Args:
         square: squared correlation as it is observed, from 0 to 1.
-        labelled: number of labelled groups, at least 3.
+        labelled: number of effective labelled groups, above 2.
     """
     return float(np.clip(1 - (1 - square) * (labelled - 1) / (labelled - 2), 0, 1))
 
 
-def price(explained: float, labelled: int) -> float:
+def price(explained: float, labelled: float) -> float:
     """Variance with a judge as a share of the variance of labels alone. It includes the cost of choosing the weight.
 
     Args:
         explained: share of the variance of labels alone that the judge explains, from 0 to 1.
-        labelled: number of labelled groups, at least `FEWEST`.
+        labelled: number of effective labelled groups; with fewer than `FEWEST`, the cost is infinite.
     """
-    return float((1 - explained) * (labelled - 2) / (labelled - 3))
-
-
-def alike(of: Sums) -> float:
-    """Number of effective groups divided by number of labelled groups, at most 1. It is 1 for groups of equal size."""
-    sizes = of.values[of.labelled, _WEIGHT].sum(axis=1)
-    return float(min(resampling.effective(sizes) / len(sizes), 1)) if len(sizes) > 1 else 1.0
+    return float((1 - explained) * (labelled - 2) / (labelled - 3)) if labelled >= FEWEST else np.inf
 
 
 def groups_needed(
@@ -451,7 +496,7 @@ def groups_needed(
         return np.nan
 
     def reached(m: int) -> bool:
-        rest = 1.0 if square is None else price(square * (1 - m / groups), m)
+        rest = 1.0 if square is None else price(square * (1 - m / groups), m * alike)
         df = max(m * alike - (1 if square is None else 2), 1.0)
         error = np.sqrt(variance / m * rest)
         return bool(distributions.t_quantile((1 + confidence) / 2, df) * error <= margin)

@@ -49,9 +49,7 @@ class Laid(NamedTuple):
         n = self.orderings.shape[1]
         soft = hard = None
         if self.probabilities is None:
-            written = np.take_along_axis(self.places[None], self.values.astype(int)[..., None] - 1, axis=2)[..., 0]
-            targets = self.halves.targets(self.values)
-            hard = learning.hard_sums(self.values, written, targets, self.group, n)
+            hard = learning.hard_sums(self.values, self.orderings, self.halves.targets(self.values), self.group)
         else:
             places = np.broadcast_to(self.places, self.probabilities.shape)
             by_score = np.take_along_axis(self.probabilities, places, axis=2)

@@ -15,6 +15,7 @@ import numpy as np
 from rubric_order.base import randomness
 from rubric_order.methods.calibration.model import Calibration
 from rubric_order.methods.position import preference
+from rubric_order.methods.uncertainty import resampling
 
 CELLS_AT_ONCE = 4_000_000
 FEWEST_GROUPS = 2  # one group does not show how groups vary
@@ -43,10 +44,18 @@ class HardSums(NamedTuple):
         count: number of reads with each score (rows) at each position (columns), shape (groups, n, n).
         total: sum, over these reads, of the target of the read, shape (groups, n, n). The target is the mean score of
             the item in other orderings.
+        offset: the score at each position less the middle of the scale, summed over these reads, shape
+            (groups, n, n, n).
+        excess: the score at each position less the middle, times (written score - target), summed over all reads, shape
+            (groups, n).
+        information: products of each two columns of `offset`, summed over all reads, shape (groups, n, n).
     """
 
     count: np.ndarray  # type: ignore[assignment]  # hides tuple.count
     total: np.ndarray
+    offset: np.ndarray
+    excess: np.ndarray
+    information: np.ndarray
 
 
 class Evidence(NamedTuple):
@@ -88,28 +97,38 @@ def soft_sums(of: preference.Soft) -> SoftSums:
     return SoftSums(right, information)
 
 
-def hard_sums(scores: np.ndarray, places: np.ndarray, targets: np.ndarray, group: np.ndarray, n: int) -> HardSums:
+def hard_sums(scores: np.ndarray, orderings: np.ndarray, targets: np.ndarray, group: np.ndarray) -> HardSums:
     """Sums of written scores.
 
     Args:
         scores: written scores from 1 to n, shape (items, reads); NaN for a read without a score.
-        places: index of the position of the written score, from 0, shape (items, reads).
+        orderings: score at each position of each read, the same for all items, shape (reads, n).
         targets: mean score of the item in orderings other than the read's, shape (items, reads); NaN where unknown.
         group: index of each item's group, from 0, shape (items,).
-        n: number of score levels.
     """
-    used = ~np.isnan(scores) & ~np.isnan(targets)
-    item = np.nonzero(used)[0]
-    groups = int(group.max(initial=-1)) + 1
-    cell = (group[item] * n + scores[used].astype(int) - 1) * n + places[used]
-    sums = [np.bincount(cell, weights, groups * n * n).reshape(groups, n, n) for weights in (None, targets[used])]
-    return HardSums(sums[0].astype(float), sums[1])
+    n, groups = orderings.shape[1], int(group.max(initial=-1)) + 1
+    item, read = np.nonzero(~np.isnan(scores) & ~np.isnan(targets))
+    written, target = scores[item, read], targets[item, read]
+    place = (orderings[read] == written[:, None]).argmax(axis=1)
+    cell = (group[item] * n + written.astype(int) - 1) * n + place
+    count, total = (np.bincount(cell, weights, groups * n * n) for weights in (None, target))
+    offset, excess = np.zeros((groups * n * n, n)), np.zeros((groups, n))
+    middle = orderings - (n + 1) / 2
+    np.add.at(offset, cell, middle[read])
+    np.add.at(excess, group[item], middle[read] * (written - target)[:, None])
+    reads = np.zeros((groups, len(orderings)))
+    np.add.at(reads, (group[item], read), 1)
+    information = np.einsum("gd,di,dj->gij", reads, middle, middle)
+    shape = (groups, n, n)
+    return HardSums(
+        count.astype(float).reshape(shape), total.reshape(shape), offset.reshape(*shape, n), excess, information
+    )
 
 
 def padded(sums: HardSums, groups: int) -> HardSums:
     """Sums extended to `groups` groups; the added groups have no reads."""
-    more = [(0, groups - len(sums.count)), (0, 0), (0, 0)]
-    return HardSums(np.pad(sums.count, more), np.pad(sums.total, more))
+    more = groups - len(sums.count)
+    return HardSums(*(np.pad(part, [(0, more), *[(0, 0)] * (part.ndim - 1)]) for part in sums))
 
 
 def learn(evidence: Evidence, chosen: np.ndarray, *, positions: bool = True, interactions: bool = True) -> Calibration:
@@ -127,30 +146,47 @@ def learn(evidence: Evidence, chosen: np.ndarray, *, positions: bool = True, int
     """
     if len(chosen) < FEWEST_GROUPS:
         raise ValueError(f"expected at least {FEWEST_GROUPS} groups to learn from, got {len(chosen)}")
-    n, position, interaction, expected = evidence.n, None, None, None
+    n, position, interaction, expected, shift, seen = evidence.n, None, None, None, None, None
     if evidence.soft is not None:
         position, interaction = np.zeros(n), np.zeros((n, n))
         if positions:
             position, interaction = _preference(SoftSums(*(part[chosen] for part in evidence.soft)), n, interactions)
     if evidence.hard is not None:
-        expected = _expected(HardSums(*(part[chosen] for part in evidence.hard)), positions, interactions)
-    counts = (int(part[chosen].sum()) for part in (evidence.items, evidence.reads))
-    return Calibration(n, position, interaction, expected, len(chosen), *counts)
+        sums = HardSums(*(part[chosen] for part in evidence.hard))
+        expected = _expected(sums, positions, interactions)
+        shift = _shift(sums, expected) if positions else np.zeros(n)
+        seen = sums.count.sum(axis=0)
+    items, reads = (int(part[chosen].sum()) for part in (evidence.items, evidence.reads))
+    return Calibration(n, position, interaction, expected, len(chosen), items, reads, shift, seen)
 
 
-def kept(size: float, noise: float) -> float:
+def _shift(sums: HardSums, expected: np.ndarray) -> np.ndarray:
+    """Effect of each position on the mean score of a read that the effects of single cells leave, shape (n,).
+
+    A written score shows an item's mean with error. So what a cell shows about the item is only a part of what an order
+    does to the mean of all scores; the rest is a regression of (score - target) on the scores at the positions.
+    """
+    part = expected - expected.mean(axis=1, keepdims=True)
+    right = sums.excess + np.einsum("gspi,sp->gi", sums.offset, part)
+    return _shrunken(right, sums.information, np.eye(expected.shape[0]) - 1 / expected.shape[0]).shrunken
+
+
+def kept(size: float, noise: float, groups: float) -> float:
     """Share of an estimate that is kept: the share of its squared length that is not noise.
 
     Args:
         size: squared length of the estimate.
-        noise: expected squared length of the estimate if the true value is 0.
+        noise: expected squared length of the estimate if the true value is 0, from a jackknife over groups.
+        groups: number of effective groups, see `resampling.effective`. The noise itself is known from these groups
+            alone, so with few of them more is taken off.
 
     Source: the positive-part estimator of James and Stein (1961), with an estimated variance.
 
-    >>> kept(4.0, 1.0), kept(1.0, 2.0), kept(0.0, 0.0)
-    (0.75, 0.0, 0.0)
+    >>> kept(4.0, 1.0, np.inf), kept(4.0, 1.0, 3.0), kept(1.0, 2.0, 9.0), kept(0.0, 0.0, 9.0)
+    (0.75, 0.5, 0.0, 0.0)
     """
-    return max(0.0, 1 - noise / size) if size > 0 else 0.0
+    scarce = 1 + 2 / max(groups - 1, 1e-9)
+    return max(0.0, 1 - noise * scarce / size) if size > 0 else 0.0
 
 
 def _preference(sums: SoftSums, n: int, interactions: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -181,11 +217,13 @@ def _shrunken(right: np.ndarray, information: np.ndarray, space: np.ndarray) -> 
         information: matrices of these equations, shape (groups, k, k).
         space: projection onto the contrasts that are estimated, shape (k, k).
     """
-    bread = np.linalg.pinv(information.sum(axis=0), hermitian=True, rcond=1e-9)
-    estimate = space @ bread @ right.sum(axis=0)
-    rest = (right - information @ (bread @ right.sum(axis=0))) @ bread @ space
-    groups = len(right)
-    return _Shrunken(estimate, estimate * kept((estimate**2).sum(), groups / (groups - 1) * (rest**2).sum()))
+    parts: np.ndarray = np.arange(len(right)) % resampling.MAX_LEFT_OUT
+    right, information = (resampling.sum_units(part, parts) for part in (right, information))
+    estimate = space @ _solved(information.sum(axis=0), right.sum(axis=0))
+    moved = _solved(information.sum(axis=0) - information, right.sum(axis=0) - right) @ space - estimate
+    noise = (len(right) - 1) / len(right) * (moved**2).sum()
+    worth = resampling.effective(np.trace(information, axis1=1, axis2=2))
+    return _Shrunken(estimate, estimate * kept(float((estimate**2).sum()), float(noise), worth))
 
 
 def _expected(sums: HardSums, positions: bool, interactions: bool) -> np.ndarray:
@@ -214,7 +252,9 @@ def _expected(sums: HardSums, positions: bool, interactions: bool) -> np.ndarray
         expected = expected + _fitted(count, total - count * expected, [slopes])
     if positions and interactions:
         expected = expected + _cells(count, total - count * expected)
-    return np.clip(expected, 1, n).reshape(n, n)
+    expected = np.clip(expected, 1, n).reshape(n, n)
+    unread = sums.count.sum(axis=(0, 2)) == 0  # nothing shows what positions change in such a score
+    return np.where(unread[:, None], expected.mean(axis=1, keepdims=True), expected)
 
 
 def _fitted(count: np.ndarray, total: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
@@ -243,7 +283,7 @@ def _fitted(count: np.ndarray, total: np.ndarray, parts: list[np.ndarray]) -> np
             mean = (weight @ part) / max(weight.sum(), 1)
             part, noise = part - mean, noise - (noise @ weight)[:, None] / max(weight.sum(), 1)
         size, by_chance = weight @ part**2, (groups - 1) / groups * (noise**2 @ weight).sum()
-        fitted += part * kept(float(size), float(by_chance))
+        fitted += part * kept(float(size), float(by_chance), resampling.effective(count.sum(axis=1)))
     return fitted
 
 

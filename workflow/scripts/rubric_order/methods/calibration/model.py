@@ -1,20 +1,22 @@
 """Calibration of a judge, learnt from reads in many orderings, with which single reads are corrected.
 
-Option probabilities are divided by the effects of their positions, and the expected score is computed again. A written
-score is replaced by the mean score, over a balanced set of other orderings, of the items for which the judge wrote this
-score at this position.
+Option probabilities are divided by the effects of their positions, and the expected score is computed again. To a
+written score, what its position and its ordering change is added. Regression to the mean is on request: a written score
+is then replaced by the mean score, over other orderings, of items with this score at this position.
 
 This module imports numpy, but none of this project's statistics, so that a service can load it.
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from rubric_order.base.errors import InputError
 
-FEWEST_LEVELS, MOST_LEVELS = 2, 10
+FEWEST_LEVELS, MOST_LEVELS = 2, 11
+LARGEST = 50.0  # largest log-odds of a position; more is a mistake in a file
 COUNTS = ("groups", "items", "reads")
 FIELDS = ("levels", *COUNTS, "position", "interaction", "expected")
 
@@ -28,11 +30,16 @@ class Calibration(NamedTuple):
             calibration was learnt without option probabilities.
         interaction: log-odds of each score (rows) at each position (columns) in addition to `position`, shape (n, n);
             rows and columns sum to 0. None if `position` is None.
-        expected: calibrated score, from 1 to n, for each written score (rows) at each position (columns), shape (n, n);
-            None if the calibration was learnt without written scores.
+        expected: mean score, from 1 to n, of items with each written score (rows) at each position (columns), shape
+            (n, n); None if the calibration was learnt without written scores.
         groups: number of groups from which the calibration was learnt.
         items: number of items of these groups.
         reads: number of reads of these groups.
+        shift: points that a written score rises for each point by which the score at a position lies above the middle
+            of the scale, beyond the effect of the written score's own position, shape (n,); None if unknown.
+        counts: number of reads with each written score (rows) at each position (columns), shape (n, n); sums of
+            probabilities if no scores were written. None if unknown.
+        about: what the calibration holds for: names of judge, criterion and condition, and digests of texts.
 
     Source: ours. Division by a prior from permutations of a few items is the method PriDe of Zheng et al. (2024), Large
     Language Models Are Not Robust Multiple Choice Selectors, for the IDs of options.
@@ -45,6 +52,9 @@ class Calibration(NamedTuple):
     groups: int
     items: int
     reads: int
+    shift: np.ndarray | None = None
+    counts: np.ndarray | None = None
+    about: Mapping[str, str] = MappingProxyType({})
 
     def of_probabilities(self, probabilities: np.ndarray, orderings: np.ndarray) -> np.ndarray:
         """Expected score of each read without position effects.
@@ -71,15 +81,18 @@ class Calibration(NamedTuple):
         with np.errstate(invalid="ignore", divide="ignore"):
             return (weights * orderings).sum(axis=-1) / weights.sum(axis=-1)
 
-    def of_scores(self, scores: np.ndarray, orderings: np.ndarray) -> np.ndarray:
+    def of_scores(self, scores: np.ndarray, orderings: np.ndarray, *, regression: bool = False) -> np.ndarray:
         """Calibrated score in place of each written score.
 
         Args:
             scores: written scores from 1 to n, shape (...); NaN where there is no score.
             orderings: the score at each position, shape (..., n).
+            regression: True to replace scores by `expected`, which draws all scores towards the mean. By default only
+                what positions change is added: `expected` less its mean over positions, less `shift`.
 
         Returns:
-            Shape (...); NaN where there is no score.
+            Shape (...); NaN where there is no score. Without regression it can lie outside 1 to n, so that means of
+            many scores stay right.
 
         Raises:
             ValueError: the calibration was learnt without written scores.
@@ -89,12 +102,17 @@ class Calibration(NamedTuple):
         scores = np.asarray(scores, dtype=float)
         written = np.where(np.isnan(scores), 1, scores).astype(int)
         place = (orderings == written[..., None]).argmax(axis=-1)
-        return np.where(np.isnan(scores), np.nan, self.expected[written - 1, place])
+        values = self.expected[written - 1, place]
+        if not regression:
+            values = scores + values - self.expected.mean(axis=1)[written - 1]
+            if self.shift is not None:
+                values = values - (orderings - (self.n + 1) / 2) @ self.shift
+        return np.where(np.isnan(scores), np.nan, values)
 
     def to_dict(self) -> dict[str, Any]:
         """The calibration as a dictionary for JSON."""
-        arrays = {"position": self.position, "interaction": self.interaction, "expected": self.expected}
-        counts = {name: getattr(self, name) for name in COUNTS}
+        arrays = {name: getattr(self, name) for name in ("position", "interaction", "expected", "shift", "counts")}
+        counts = {name: getattr(self, name) for name in COUNTS} | {"about": dict(self.about)}
         return {"levels": self.n} | counts | {k: None if v is None else v.tolist() for k, v in arrays.items()}
 
     @classmethod
@@ -114,20 +132,33 @@ class Calibration(NamedTuple):
         if absent:
             raise InputError(f"{where}: field {absent[0]!r} is missing")
         n = _whole(block["levels"], f"{where}/levels", FEWEST_LEVELS, MOST_LEVELS)
-        counts = [_whole(block[name], f"{where}/{name}", 1, 10**12) for name in COUNTS]
+        groups, items, reads = (_whole(block[name], f"{where}/{name}", 1, 10**12) for name in COUNTS)
         position = _array(block["position"], f"{where}/position", (n,))
         interaction = _array(block["interaction"], f"{where}/interaction", (n, n))
         expected = _array(block["expected"], f"{where}/expected", (n, n))
         if (position is None) != (interaction is None):
             raise InputError(f"{where}: expected both position and interaction, or neither")
         if expected is not None and not ((expected >= 1) & (expected <= n)).all():
-            raise InputError(f"{where}/expected: expected scores from 1 to {n}, found {_outside(expected, n):g}")
-        return cls(n, position, interaction, expected, *counts)
+            raise InputError(f"{where}/expected: expected scores from 1 to {n}, found {_first(expected, 1, n):g}")
+        shift = _array(block.get("shift"), f"{where}/shift", (n,))
+        for name, array in (("position", position), ("interaction", interaction), ("shift", shift)):
+            if array is not None and (np.abs(array) > LARGEST).any():
+                found = f"found {_first(array, -LARGEST, LARGEST):g}"
+                raise InputError(f"{where}/{name}: expected numbers from {-LARGEST:g} to {LARGEST:g}, {found}")
+        seen = _array(block.get("counts"), f"{where}/counts", (n, n))
+        if seen is not None and not (seen >= 0).all():
+            raise InputError(f"{where}/counts: expected numbers of reads, found {_first(seen, 0, np.inf):g}")
+        about = block.get("about", {})
+        if not isinstance(about, Mapping) or not all(isinstance(text, str) for text in about.values()):
+            raise InputError(f"{where}/about: expected a mapping of texts, found {about!r:.60}")
+        return cls(
+            n, position, interaction, expected, groups, items, reads, shift=shift, counts=seen, about=dict(about)
+        )
 
 
-def _outside(values: np.ndarray, n: int) -> float:
-    """The first value that is not between 1 and n."""
-    return float(values[(values < 1) | (values > n)][0])
+def _first(values: np.ndarray, low: float, high: float) -> float:
+    """The first value that is not between two bounds."""
+    return float(values[(values < low) | (values > high)][0])
 
 
 def _whole(value: object, where: str, low: int, high: int) -> int:
@@ -143,8 +174,9 @@ def _array(value: object, where: str, shape: tuple[int, ...]) -> np.ndarray | No
     size = " x ".join(map(str, shape))
     try:
         array = np.array(value, dtype=float)
+        truths = any(isinstance(entry, bool) for entry in np.array(value, dtype=object).ravel())
     except (TypeError, ValueError):
-        array = np.array(np.nan)
-    if array.shape != shape or not np.isfinite(array).all():
+        array, truths = np.array(np.nan), False
+    if truths or array.shape != shape or not np.isfinite(array).all():
         raise InputError(f"{where}: expected {size} numbers, found {value!r:.60}")
     return array

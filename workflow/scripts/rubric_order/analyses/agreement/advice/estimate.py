@@ -37,7 +37,6 @@ def estimate(
     log_odds: float,
     margin: float,
     confidence: float,
-    resamples: int,
     seed: int,
 ) -> pd.DataFrame:
     """Options of a further study, each with the precision that the reads of a pilot predict.
@@ -55,8 +54,7 @@ def estimate(
         log_odds: margin of the goal ``equivalent`` for effects of positions, in log-odds.
         margin: margin of the goal ``equivalent`` for the spread between single items, in points.
         confidence: nominal coverage of the intervals of the study and of the predictions, such as 0.95.
-        resamples: number of resamples of the pilot's groups.
-        seed: seed of the resamples and of draws of orderings.
+        seed: seed of draws of orderings.
 
     Returns:
         Several rows per combination of `KEYS` and `readout`. Goals of cards (`goals.OF_CARDS`) use only one readout of
@@ -88,7 +86,6 @@ def estimate(
             confidence,
             Margins(points, log_odds, margin),
             of_profile.get(block.keys["profile"]),
-            resamples,
             seed,
         )
         price = (call_prices or {}).get(block.keys["judge"])

@@ -19,7 +19,8 @@ from rubric_order.methods.uncertainty import resampling
 from rubric_order.strategies import EVERY_POSITION
 
 COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
-NONE, FOLDS, GROUPS, SCORES = "none", "folds", "groups", "scores"
+NONE, FOLDS, GROUPS, SCORES, REGRESSED = "none", "folds", "groups", "scores", "regressed"
+SYSTEMS_IN = 10  # fewest groups in which each system has items, for slopes between systems
 BUDGETS = (1, 2, 3, 4, 5, 10, 20, 40, 60)  # reads per item
 FEWEST_GROUPS = learning.FEWEST_GROUPS + 1  # each group is corrected by what is learnt on the other groups
 DRAWN = ("random", "repeated_rotations")  # not used: orderings differ between items, or are only one set of rotations
@@ -31,7 +32,7 @@ class Corrected(NamedTuple):
     """Scores that one kind of calibration has corrected.
 
     Attributes:
-        name: one of `FOLDS`, `GROUPS`, `SCORES`.
+        name: one of `FOLDS`, `GROUPS`, `SCORES`, `REGRESSED`.
         versions: for each draw of the groups to learn from, the calibrated score of each item in each ordering, shape
             (m, D). Items of the groups that were learnt from have NaN.
         n_learning: number of groups from which the calibration was learnt, mean over folds.
@@ -92,9 +93,10 @@ def estimate(
         - ``none``: no calibration.
         - ``folds``: learnt on the other folds.
         - ``groups``: learnt on `n_learning` groups that are drawn at random.
-        - ``scores``: learnt on the other folds, without positions. A written score is replaced by the expected mean of
-          items with this score, at whatever position it stood. So the gain from ``scores`` is the part of the gain from
-          ``folds`` that is not due to the order.
+        - ``regressed``: like ``folds``, with regression to the mean: a written score is replaced by the expected mean
+          of items with this score at this position.
+        - ``scores``: regression to the mean alone: a written score is replaced by the expected mean of items with this
+          score, at whatever position it stood.
 
         `calls` is the number of calls per item: `reads`, plus (number of reads that the calibration was learnt on) /
         (number of items).
@@ -104,7 +106,13 @@ def estimate(
 
         - ``rmse``: root mean square error in points.
         - ``error``: like ``rmse``, without the part that the error of the other half's mean adds.
-        - ``shift``: mean error.
+        - ``shift``: mean error, which is the bias of the mean of a system's scores.
+        - ``slope``: points by which scores differ for each point by which items' balanced means differ. Below 1,
+          differences are too small.
+        - ``slope_systems``: the same for the means of systems (column `candidate`); only where each of several systems
+          has items in at least `SYSTEMS_IN` groups.
+        - ``pass_shift``: share of scores that pass minus share of targets that pass. A score passes if it rounds to the
+          second highest level or higher.
         - ``pearson``: r with human scores.
         - ``rmse_ratio``: ``rmse`` with calibration divided by ``rmse`` without.
         - ``rmse_change``, ``pearson_change``: ``rmse`` or ``pearson`` with calibration, minus the value without.
@@ -130,14 +138,24 @@ def estimate(
                     log.warning("%s: no calibration: too few items or orderings", " ".join(map(str, block.key)))
                 continue
             human = block.items["human_score"].to_numpy(dtype=float)[laid.rows]
+            system = _systems(block, laid)
             common = block.keys | {"readout": readout, "cluster": "group"}
             common |= {"n_incomplete": int((~laid.rows).sum()), "method": "jackknife over groups, Student's t"}
-            rows = _rows(laid, corrected(laid, "/".join(map(str, block.key)), **options), human, confidence)
+            rows = _rows(laid, corrected(laid, "/".join(map(str, block.key)), **options), human, system, confidence)
             parts += [(common | shared, columns) for shared, columns in rows]
     columns = [*KEYS, "readout", "cluster", "design", "reads", "calibration", "n_learning", "calls", "quantity"]
     columns += ["estimate", "ci_low", "ci_high", "n_items", "n_rated", "n_incomplete", "n_clusters", "method"]
     table = tidy.from_parts(parts, columns, {"reads": "int64", "n_learning": "float64"})
     return table.assign(confidence=confidence, seed=seed)
+
+
+def _systems(block: blocks.Block, laid: Laid) -> np.ndarray | None:
+    """Indicator of each item's system, shape (m, n_systems); None without several systems in enough groups."""
+    names = block.items["candidate"][laid.rows] if "candidate" in block.items else pd.Series(dtype=object)
+    in_groups = pd.Series(laid.group[: len(names)]).groupby(names.to_numpy()).nunique()
+    if len(in_groups) < 2 or in_groups.min() < SYSTEMS_IN:
+        return None
+    return (names.to_numpy()[:, None] == in_groups.index.to_numpy()).astype(float)
 
 
 def corrected(
@@ -159,13 +177,15 @@ def corrected(
     few = count < 2 * learning.FEWEST_GROUPS  # with two folds, one fold would have too few groups to learn from
     fold = learning.folds(count, count if few else folds, seed=seed, name=name)
     learners = [np.flatnonzero(fold != one) for one in np.unique(fold)]
-    kinds = {FOLDS: True, SCORES: False} if laid.probabilities is None else {FOLDS: True}
-    for kind, positions in kinds.items():
+    kinds = {FOLDS: (True, False)}
+    if laid.probabilities is None:
+        kinds |= {REGRESSED: (True, True), SCORES: (False, True)}
+    for kind, (positions, regression) in kinds.items():
         values, reads = np.full(laid.values.shape, np.nan), 0.0
         for one, chosen in zip(np.unique(fold), learners, strict=True):
             model = learning.learn(evidence, chosen, positions=positions, interactions=interactions)
             rows = fold[laid.group] == one
-            values[rows] = applied(model, laid, rows)
+            values[rows] = applied(model, laid, rows, regression=regression)
             reads += model.reads / len(learners)
         yield Corrected(kind, [values], float(np.mean([len(chosen) for chosen in learners])), reads)
     for size in groups:
@@ -181,18 +201,20 @@ def corrected(
         yield Corrected(GROUPS, versions, float(size), reads)
 
 
-def applied(model: Calibration, laid: Laid, rows: np.ndarray) -> np.ndarray:
+def applied(model: Calibration, laid: Laid, rows: np.ndarray, *, regression: bool = False) -> np.ndarray:
     """Calibrated scores of some items, shape (rows, D).
 
     Args:
         model: the calibration.
         laid: reads of items with a score in every ordering.
         rows: True for the items to calibrate, shape (m,).
+        regression: True to draw written scores towards the mean too.
     """
     if laid.probabilities is not None:
         return model.of_probabilities(laid.probabilities[rows], laid.orderings)
     values = laid.values[rows]
-    return model.of_scores(values, np.broadcast_to(laid.orderings, (*values.shape, model.n)))
+    shown = np.broadcast_to(laid.orderings, (*values.shape, model.n))
+    return model.of_scores(values, shown, regression=regression)
 
 
 def _expected(laid: Laid, values: np.ndarray) -> Iterator[tuple[str, int, errors.Expected]]:
@@ -204,39 +226,40 @@ def _expected(laid: Laid, values: np.ndarray) -> Iterator[tuple[str, int, errors
     """
     parts, levels = laid.halves, errors.levels(laid.halves.means(laid.values), laid.group)
     targets = levels[:, np.where(parts.second, 0, 1)]
+    mark = (laid.orderings.shape[1] - 4) / 2  # half a level below the second highest, from the middle of the scale
     if parts.usual is not None:
-        yield "usual", 1, errors.single(values, targets, parts.usual)
-    yield "rotated", 1, errors.single(values, targets, np.arange(len(values)) % len(laid.orderings))
+        yield "usual", 1, errors.single(values, targets, parts.usual, mark)
+    yield "rotated", 1, errors.single(values, targets, np.arange(len(values)) % len(laid.orderings), mark)
     for reads in sorted({budget for budget in BUDGETS if budget < parts.size} | {parts.size}):
         name = "balanced" if reads == parts.size else "random"
-        yield name, reads, errors.several(values, levels, parts, reads)
-    both = errors.opposite(values, laid.values, parts, laid.group)
+        yield name, reads, errors.several(values, levels, parts, reads, mark)
+    both = errors.opposite(values, laid.values, parts, laid.group, mark)
     if both is not None:
         yield "opposite", 2, both
 
 
 def _rows(
-    laid: Laid, corrections: Iterable[Corrected], human: np.ndarray, confidence: float
+    laid: Laid, corrections: Iterable[Corrected], human: np.ndarray, system: np.ndarray | None, confidence: float
 ) -> Iterator[tuple[Row, Row]]:
     """The rows of one block and readout, as parts for `tidy.from_parts`."""
     middle = (laid.orderings.shape[1] + 1) / 2
     human = human - np.nanmean(human) if (~np.isnan(human)).any() else human
-    noise = errors.noise(errors.levels(laid.halves.means(laid.values), laid.group))
     shifted = laid._replace(values=laid.values - middle)
+    levels = errors.level_moments(errors.levels(laid.halves.means(shifted.values), laid.group))
     raw = {(design, reads): expected.moments(human) for design, reads, expected in _expected(shifted, shifted.values)}
     common = {"n_items": len(human), "n_rated": int((~np.isnan(human)).sum()), "n_clusters": int(laid.group.max()) + 1}
     for (design, reads), moments in raw.items():
         arm = common | {"design": design, "reads": reads, "calls": float(reads), "calibration": NONE}
-        yield from _estimates(arm, moments, None, noise, laid.group, confidence)
+        yield from _estimates(arm, moments, None, Sample(levels, laid.group, system, confidence))
     for correction in corrections:
         used = sum(~np.isnan(version[:, 0]) for version in correction.versions)
         weight = (used > 0).astype(float)
+        sample = Sample(levels * weight[:, None], laid.group, system, confidence)
         for (design, reads), moments in _calibrated(shifted, correction, middle, human).items():
             arm = common | {"n_items": int(weight.sum()), "design": design, "reads": reads}
             arm |= {"calibration": correction.name, "n_learning": correction.n_learning}
             arm["calls"] = reads + correction.reads / len(human)
-            before = raw[design, reads] * weight[:, None]
-            yield from _estimates(arm, moments, before, noise * weight, laid.group, confidence)
+            yield from _estimates(arm, moments, raw[design, reads] * weight[:, None], sample)
 
 
 def _calibrated(
@@ -257,19 +280,44 @@ def _calibrated(
         times += used
         values = np.where(used[:, None], version - middle, 0)
         for design, reads, expected in _expected(laid, values):
-            if correction.name == FOLDS or reads == 1:
+            if correction.name in (FOLDS, REGRESSED) or reads == 1:
                 moments = expected.moments(human, used)
                 totals[design, reads] = totals.get((design, reads), 0) + moments
     return {key: total / np.maximum(times, 1)[:, None] for key, total in totals.items()}
 
 
+class Sample(NamedTuple):
+    """Items of some estimates.
+
+    Attributes:
+        levels: moments of each item's halves, shape (m, 4), see `errors.level_moments`; 0 for items that do not count.
+        group: index of each item's group, from 0, shape (m,).
+        system: indicator of each item's system, shape (m, n_systems); None without systems.
+        confidence: nominal coverage of the intervals, such as 0.95.
+    """
+
+    levels: np.ndarray
+    group: np.ndarray
+    system: np.ndarray | None
+    confidence: float
+
+    def of_systems(self, moments: np.ndarray) -> np.ndarray:
+        """Slope of systems' mean scores over their balanced means: over all groups, then without each part."""
+        used, error, target = (moments[:, errors.COLUMNS.index(name)] for name in ("used", "error", "target"))
+        columns = [used, error + target, target, self.levels[:, 1], self.levels[:, 2]]
+        by_system = np.concatenate([column[:, None] * self.system for column in columns], axis=1)
+        sums = resampling.left_out_sums(by_system, self.group).reshape(-1, len(columns), by_system.shape[1] // 5)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            count, means = sums[:, 0], np.moveaxis(sums[:, 1:] / sums[:, [0]], 1, 0)
+            x, t, first, second = (
+                own - (count * own).sum(1, keepdims=True) / count.sum(1, keepdims=True) for own in means
+            )
+            slope: np.ndarray = (count * x * t).sum(axis=1) / (count * first * second).sum(axis=1)
+        return slope
+
+
 def _estimates(
-    about: Mapping[str, object],
-    moments: np.ndarray,
-    before: np.ndarray | None,
-    noise: np.ndarray,
-    group: np.ndarray,
-    confidence: float,
+    about: Mapping[str, object], moments: np.ndarray, before: np.ndarray | None, sample: Sample
 ) -> Iterator[tuple[Row, Row]]:
     """The quantities of one design, and the changes by a calibration.
 
@@ -277,17 +325,18 @@ def _estimates(
         about: columns that all rows share.
         moments: moments of each item, shape (m, len(`errors.COLUMNS`)).
         before: moments of the same reads without calibration; None if `moments` are without calibration.
-        noise: squared error of each item's target, shape (m,); 0 for items that do not count.
-        group: index of each item's group, from 0, shape (m,).
-        confidence: nominal coverage of the intervals, such as 0.95.
+        sample: the items.
     """
     tables = [moments] if before is None else [moments, before]
-    sums = resampling.left_out_sums(np.column_stack([*tables, noise]), group)
+    sums = resampling.left_out_sums(np.column_stack([*tables, sample.levels]), sample.group)
     width = len(errors.COLUMNS)
-    of_noise = sums[:, -1] / sums[:, 0]
-    summaries = [errors.summary(sums[:, k * width : (k + 1) * width], of_noise) for k in range(len(tables))]
+    of_levels = sums[:, len(tables) * width :]
+    summaries = [errors.summary(sums[:, k * width : (k + 1) * width], of_levels) for k in range(len(tables))]
     now = summaries[0]
     estimated = {"rmse": (now.rmse, np.log, np.exp), "error": (now.error, None, None), "shift": (now.shift, None, None)}
+    estimated |= {"slope": (now.slope, None, None), "pass_shift": (now.pass_shift, None, None)}
+    if sample.system is not None:
+        estimated["slope_systems"] = (sample.of_systems(moments), None, None)
     estimated["pearson"] = (now.pearson, np.arctanh, np.tanh)
     if before is not None:
         old = summaries[1]
@@ -295,9 +344,9 @@ def _estimates(
             estimated["rmse_ratio"] = (now.rmse / old.rmse, np.log, np.exp)
         estimated["rmse_change"] = (now.rmse - old.rmse, None, None)
         estimated["pearson_change"] = (now.pearson - old.pearson, None, None)
-    sizes = resampling.part_sizes(group)
+    sizes = resampling.part_sizes(sample.group)
     for quantity, (values, scale, back) in estimated.items():
         if np.isnan(values[0]):
             continue
-        interval = resampling.jackknife_t(values, confidence, sizes=sizes, scale=scale, back=back).interval
+        interval = resampling.jackknife_t(values, sample.confidence, sizes=sizes, scale=scale, back=back).interval
         yield dict(about), {"quantity": quantity} | interval.columns()

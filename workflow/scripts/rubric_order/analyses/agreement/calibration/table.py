@@ -15,18 +15,32 @@ CAPTION = (
     "groups. Usual is one read in the ordering 1 to n. Random is one read in any ordering. Rotated is one read, with "
     "the orderings taken in turn from item to item. Opposite is an ordering and its reverse. Balanced is all "
     "orderings of a half. Calibrated scores are corrected by what the balanced reads of other groups show about "
-    "positions. The other groups are some drawn at random, or all of the other folds. By score alone replaces a "
-    "written score by the mean that items of other groups with this score have, wherever it stood. What calibration "
-    "by positions gains beyond this is due to the order; the rest is regression to the mean. Calls are the reads an "
+    "positions. The other groups are some drawn at random, or all of the other folds. Regressed also replaces a "
+    "written score by the mean that items of other groups with this score have, and by score alone does so wherever "
+    "the score stood: single scores come nearer to the mean of all, and differences shrink. Calls are the reads an "
     "item, plus the reads that the calibration took, divided among these items. They are fewer if more items are "
     "scored with one calibration. Own error leaves out the error of the mean that scores are compared with. Times is "
-    "the error divided by that of the same reads without calibration. Shift is the mean error. A calibration "
-    "corrects for positions alone: other reasons why judge and people disagree remain."
+    "the error divided by that of the same reads without calibration. Shift is the mean error: the bias of a mean. "
+    "Slope is the difference of scores for one point between items, or between systems: below 1, differences are too "
+    "small. Pass is the share of scores that round to the second highest level or more, less that share of the means "
+    "that they are compared with. A calibration corrects for positions alone: other reasons why judge and people "
+    "disagree remain."
 )
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout", "design", "reads", "calibration", "n_learning"]
-QUANTITIES = ("rmse", "error", "shift", "pearson", "rmse_ratio", "rmse_change", "pearson_change")
+QUANTITIES = (
+    "rmse",
+    "error",
+    "shift",
+    "slope",
+    "slope_systems",
+    "pass_shift",
+    "pearson",
+    "rmse_ratio",
+    "rmse_change",
+    "pearson_change",
+)
 ORDER = {name: place for place, name in enumerate(("usual", "random", "rotated", "opposite", "balanced"))}
-KINDS = {name: place for place, name in enumerate(("none", "scores", "groups", "folds"))}
+KINDS = {name: place for place, name in enumerate(("none", "scores", "regressed", "groups", "folds"))}
 
 
 def _rows(calibration: pd.DataFrame) -> pd.DataFrame:
@@ -52,6 +66,7 @@ def _printed(rows: pd.DataFrame) -> pd.DataFrame:
 def _calibrated(row: Mapping[str, Any]) -> str:
     of_groups = f"{row['n_learning']:.0f} groups"
     words = {"none": "", "folds": f"other folds ({of_groups})", "groups": of_groups}
+    words["regressed"] = f"regressed ({of_groups})"
     return words.get(row["calibration"], f"by score alone ({of_groups})")
 
 
@@ -65,7 +80,10 @@ TABLE = Table(
         Estimated("rmse", ".3f", name="error"),
         Number("error", ".3f", name="own error"),
         Estimated("rmse_ratio", ".2f", name="times", missing=""),
-        Number("shift", "+z.3f"),
+        Estimated("shift", "+z.3f"),
+        Estimated("slope", ".2f", missing=""),
+        Number("slope_systems", ".2f", name="slope, systems", missing="", when=known("slope_systems")),
+        Number("pass_shift", "+z.2f", name="pass", missing=""),
         Number("pearson", ".3f", name="r with people", missing="", when=known("pearson")),
         Flags(),
     ],

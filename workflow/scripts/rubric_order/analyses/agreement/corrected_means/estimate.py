@@ -13,19 +13,23 @@ from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import corrected, item_scores, pass_rates
 from rubric_order.methods.position import blocks
+from rubric_order.methods.uncertainty import multiplicity
 
 COLUMNS = {"scores": [*item_scores.COLUMNS, "candidate"]}
 HUMAN_SCALE = (1, 5)  # least and greatest human score, by default
 LABELS, JUDGE, CORRECTED, BY_ERRORS, HIDDEN = "labels", "judge", "corrected", "rogan_gladen", "all_labels"
 MEAN, DIFFERENCE, PASS_RATE = "mean", "difference", "pass_rate"
 MARGINS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
-FEW_LABELS = f"fewer than {corrected.FEWEST} labelled groups: not corrected"
+FEW_LABELS = f"fewer than {corrected.FEWEST} effective labelled groups: not corrected"
+SELECTED = "labelled groups are unlike the others"
+LEVEL = 0.05  # of the test whether labelled groups are like the others
 ALL_LABELLED = "all labelled: nothing to correct"
 METHODS = {
     LABELS: "labelled items; jackknife over groups, Student's t",
     JUDGE: "the judge's scores; jackknife over groups, Student's t",
     CORRECTED: "PPI++ with groups as the sample; jackknife over labelled groups, Student's t",
     BY_ERRORS: "Rogan and Gladen; Fieller's interval over groups",
+    SELECTED: "Welch's test of the judge's means of groups",
     HIDDEN: "labels that were hidden included; jackknife over groups, Student's t",
 }
 WORDS = ["criterion", "readout", "cluster", "target", "candidate", "other", "estimator", "quantity", "flag", "method"]
@@ -100,13 +104,17 @@ def estimate(
           ``sensitivity`` and ``specificity``.
         - ``all_labels``: from all labels, including hidden labels. It is given only if labels were hidden.
 
+        Quantity ``labelled_less_others`` is the judge's mean over labelled groups less its mean over the other groups,
+        with `p` of no difference, see `corrected.selection`. If p is below `LEVEL`, the labels are flagged, because
+        they seem to be no random sample.
+
         The other quantities are ``correlation``, ``label_share`` and ``label_share_at_best``, see `corrected.Worth`,
         and ``groups_needed``. The latter is the number of labelled groups that the estimator ``labels`` or
         ``corrected`` needs for the margin of error in column `margin`, see `corrected.groups_needed`.
 
         `n_items` counts all items, `n_labels` the items with a label. `n_clusters` counts all groups, `n_labelled` the
-        groups with a label. `n_unscored` counts the items without a score of the judge. `flag` says why a number is
-        missing or not corrected.
+        groups with a label, and `n_effective` the effective groups among these. `n_unscored` counts the items without a
+        score of the judge. `flag` says why a number is missing, not corrected or doubtful.
 
     Source: see `corrected.corrected` and `pass_rates.rogan_gladen`.
     """
@@ -128,13 +136,13 @@ def estimate(
             for criterion, chosen in item_scores.by_criterion(items["criterion"]):
                 common = block.keys | {"criterion": criterion, "readout": readout, "cluster": "group"}
                 rows += [common | row for row in of_items(items[chosen], options)]
-    return as_table(rows).assign(confidence=confidence, seed=seed)
+    return multiplicity.adjust(as_table(rows).assign(confidence=confidence, seed=seed), "p")
 
 
 def as_table(rows: list[Row]) -> pd.DataFrame:
     """Table of the rows of `of_items`. Rows may also have the columns of `KEYS`."""
-    columns = [*KEYS, *WORDS[:-2], "margin", "estimate", "ci_low", "ci_high", "se", "df", "weight"]
-    columns += ["n_items", "n_labels", "n_clusters", "n_labelled", "n_unscored", "flag", "method"]
+    columns = [*KEYS, *WORDS[:-2], "margin", "estimate", "ci_low", "ci_high", "p", "se", "df", "weight"]
+    columns += ["n_items", "n_labels", "n_clusters", "n_labelled", "n_effective", "n_unscored", "flag", "method"]
     words = dict.fromkeys(WORDS, "")
     return tidy.from_rows([words | row for row in rows], columns, {"target": "str"})
 
@@ -206,13 +214,21 @@ def _of_target(items: pd.DataFrame, options: Options, names: Row) -> Iterator[Ro
         judge = _passed(judge, options.passes[1])
         arguments = {"bounds": (0.0, 1.0), "share": True}
     sums = corrected.sums(human, judge, group, kind, kinds)
-    common = names | counts
+    common = names | counts | {"n_effective": sums.effective}
+    selection = corrected.selection(sums, options.confidence)
+    selected = SELECTED if selection.p < LEVEL else ""
+    row = {"estimator": JUDGE, "quantity": "labelled_less_others", "flag": selected, "method": METHODS[SELECTED]}
+    yield common | row | selection.interval.columns() | {"p": selection.p}
     for estimator, value, flag in _values(sums, options.confidence, arguments, bool(given.all())):
-        yield common | _row(estimator, value, flag)
+        yield common | _row(estimator, value, flag or ("" if estimator == JUDGE else selected))
     if (~np.isnan(everybody)).sum() > given.sum():
         of_all = corrected.sums(everybody, judge, group, kind, kinds)
         value = corrected.corrected(of_all, options.confidence, weight=0.0, **arguments)
-        shown = {"n_labels": int((~np.isnan(everybody)).sum()), "n_labelled": value.n_labelled}
+        shown = {
+            "n_labels": int((~np.isnan(everybody)).sum()),
+            "n_labelled": value.n_labelled,
+            "n_effective": value.effective,
+        }
         yield common | shown | _row(HIDDEN, value, "")
     if names["target"] == PASS_RATE:
         yield from (common | row for row in _by_errors(human, judge, group, options.confidence))
@@ -235,7 +251,7 @@ def _values(
     labels = corrected.corrected(sums, confidence, weight=0.0, **arguments)
     yield LABELS, labels, ""
     yield JUDGE, corrected.judge_alone(sums, confidence, **arguments), ""
-    few = FEW_LABELS if labels.n_labelled < corrected.FEWEST else ""
+    few = FEW_LABELS if labels.effective < corrected.FEWEST else ""
     yield CORRECTED, corrected.corrected(sums, confidence, **arguments), ALL_LABELLED if complete else few
 
 
@@ -286,10 +302,9 @@ def _labels_needed(sums: corrected.Sums, options: Options, arguments: Mapping[st
     labels = corrected.corrected(sums, options.confidence, weight=0.0, **arguments)
     m = labels.n_labelled
     is_known = worth.share.known and labels.se > 0
-    square = corrected.unbiased(worth.correlation.estimate**2, m) if worth.correlation.known else 0.0
-    planned: dict[str, Any] = {"groups": len(sums.values), "alike": corrected.alike(sums)}
+    planned: dict[str, Any] = {"groups": len(sums.values), "alike": labels.effective / max(m, 1)}
     for margin in options.margins:
-        for estimator, used in ((LABELS, None), (CORRECTED, square)):
+        for estimator, used in ((LABELS, None), (CORRECTED, worth.square)):
             number = (
                 corrected.groups_needed(margin, labels.se**2 * m, options.confidence, square=used, **planned)
                 if is_known

@@ -13,8 +13,10 @@ CAPTION = (
     "from the judge alone, and from both (corrected). Intervals are {bootstrap[confidence]:.0%} intervals over "
     "groups. Values are in points of people's scale; pass rates are from 0 to 1. Corrected is PPI++ with groups as "
     "the sample. It is right on average whatever the judge is like, if the labelled groups are a random sample. If "
-    "they were chosen for other reasons, labels alone and corrected are wrong, and nothing here shows it. The "
-    "interval of judge alone does not show how far people disagree with the judge. By errors is the pass rate from "
+    "they were chosen for other reasons, labels alone and corrected are wrong. Labelled less others is the judge's "
+    "mean over labelled groups less that over the others: far from 0, the sample is not random, and the row is "
+    "flagged. Intervals hold for the people who gave the scores, and near an end of the scale for 91% instead of 95%. "
+    "The interval of judge alone does not show how far people disagree with the judge. By errors is the pass rate from "
     "the judge's rate, sensitivity and specificity (Rogan and Gladen). It needs no random sample, but the same "
     "errors in groups without labels. Weight is by how many points the estimate moves for one point of the judge's. "
     "Column labels is the number of labels that corrected needs, as a share of the number that labels alone needs "
@@ -22,7 +24,7 @@ CAPTION = (
     "target, and not for single items. Groups for the margin are the labelled groups with which half of an interval "
     "is {margin} (points, or share), for labels alone and corrected. Both numbers are the same if they exceed the "
     "groups that there are. All labels is the mean with labels that were hidden. Few clusters: fewer than 30 "
-    "labelled groups."
+    "effective labelled groups, which are as many equal ones as give the same error."
 )
 KEYS = ["judge", "profile", "dataset", "criterion", "strategy", "n", "readout", "target", "candidate", "other"]
 ESTIMATORS = {
@@ -37,10 +39,11 @@ ESTIMATORS = {
 def _rows(corrected_means: pd.DataFrame, *, margin: float) -> pd.DataFrame:
     """One row per judge, dataset, criterion, strategy, readout, target and candidate."""
     table = corrected_means.fillna({"other": "", "flag": ""})
-    values = [same("n_items", "n_labels", "n_clusters", "n_labelled", "n_unscored")]
+    values = [same("n_items", "n_labels", "n_clusters", "n_labelled", "n_effective", "n_unscored")]
     values += [estimate("value", name, estimator=estimator) for estimator, name in ESTIMATORS.items()]
     values += [taken({"quantity": "value", "estimator": "corrected"}, "weight", "flag")]
     values += [taken({"quantity": "value", "estimator": "rogan_gladen"}, flag="errors_flag")]
+    values += [estimate("labelled_less_others"), taken({"quantity": "labelled_less_others"}, p="p_sample")]
     values += [estimate(name) for name in ("sensitivity", "specificity", "correlation", "label_share")]
     values += [estimate("label_share_at_best")]
     for estimator in ("labels", "corrected"):
@@ -79,6 +82,7 @@ TABLE = Table(
         *texts("judge", "dataset", "criterion", "strategy", "readout"),
         cell("what", _target),
         cell("labelled groups", _groups),
+        Estimated("labelled_less_others", "+z.2f", name="labelled less others", missing=""),
         Estimated("labels_alone", ".3f", name="labels alone"),
         Estimated("judge_alone", ".3f", name="judge alone"),
         Estimated("corrected", ".3f"),
@@ -87,6 +91,6 @@ TABLE = Table(
         Number("weight", ".2f"),
         Estimated("label_share", ".2f", name="labels", missing=""),
         cell("groups for the margin", _needed),
-        Flags("n_labelled", others=["flag", "errors_flag"]),
+        Flags("n_effective", others=["flag", "errors_flag"]),
     ],
 )
