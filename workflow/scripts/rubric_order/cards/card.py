@@ -100,6 +100,7 @@ class Card:
             "margin_log_odds": number(log_odds.small_log_odds.margin),
             "detectable_v": number(evidence.detectable_v),
             **(self.verdict.planned.content() if self.verdict.planned else groups.NOTHING),
+            "estimands": [estimand.content() for estimand in self.verdict.table],
             "single_items": spread.content(evidence.spread),
             "agreement": _agreement(evidence.agreement),
             "rankings": _rankings(evidence.rankings),
