@@ -128,7 +128,8 @@ def _failures(block: Block, readout: Readout, values: np.ndarray) -> Iterator[Ro
     group = np.unique(block.units("group")[has_score], return_inverse=True)[1]
     asked, total, count, failed = (array[has_score] for array in (asked, total, count, failed))
     away = additive.departures(additive.Cells(failed, asked))
-    level = total.sum(axis=1) / count.sum(axis=1)
+    of_ordering = total.sum(axis=0) / np.maximum(count.sum(axis=0), 1)
+    level = (total - count * of_ordering).sum(axis=1) / count.sum(axis=1)
     tests = [
         rao_scott.zero_total(resampling.sum_units(part, group))
         for part in (away, away * (level - level.mean())[:, None])
