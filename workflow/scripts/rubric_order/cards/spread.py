@@ -132,35 +132,10 @@ def calls(of: Spread, most: int) -> str:
     return f"{few[0].upper()}{few[1:]} calls per text in random orderings come within {of.margin:g} points of it."
 
 
-def of_equivalence(of: Spread) -> Iterator[str]:
-    """The sentence on single items of a card that is `equivalent`."""
-    yield (
-        f"What an ordering does to single items has a standard deviation of less than {of.margin:g} points between "
-        f"items: at most {math.ceil(of.reach * 100 - 1e-9) / 100:.2f}."
-    )
-
-
 def of_bias(of: Spread) -> Iterator[str]:
     """The sentence on single items that move by the margin or more, which means do not show."""
     if of.verdict == equivalence.NOT_SHOWN:
-        yield f"An ordering moves single items up or down by {_points(of.sd)} points (SD; margin {of.margin:g})."
-
-
-def open_bound(of: Spread) -> Iterator[str]:
-    """Reasons why the order may move single items, unless they are shown to move by less than the margin."""
-    if of.shown or not of.readout:
-        return
-    if of.verdict == equivalence.NOT_SHOWN:
-        yield from of_bias(of)
-    elif not of.sd.known:
-        yield (
-            "How far an ordering moves single items is not known: read each prompt twice, or ask for option "
-            "probabilities."
-        )
-    elif of.reach < of.margin or math.isnan(of.reach):
-        yield f"Too few groups to exclude that an ordering moves single items by {of.margin:g} points or more."
-    else:
-        yield f"Not excluded: an ordering moves single items by up to {of.reach:.2f} points (SD; margin {of.margin:g})."
+        yield f"An ordering moves single items, up or down, by {_points(of.sd)} points (SD; margin {of.margin:g})."
 
 
 def least_text(of: Spread) -> str:
@@ -174,15 +149,16 @@ def facts(of: Spread, *, competing: bool = True) -> list[tuple[str, str]]:
     Args:
         competing: whether any group has several candidates.
     """
-    unknown = f"not known: {_why_unknown(of)}"
+    needs = "repeats of each ordering that are no copies, or option probabilities"
+    unknown = f"not known: needs {needs if of.readout else 'several orderings that show every score in every position'}"
     best = unknown if competing else "not known: no group has several candidates"
-    least = least_text(of)
+    share = f"{least_text(of)}{share_text(of.scores)}" if of.scores.known else unknown
     by = ", by option probabilities" if of.readout == Readout.SOFT else ""
     near = "near" if math.isnan(of.margin) else f"within {of.margin:g} points of"
     scores = "Scores that" if of.readout == Readout.SOFT else "Items whose score"
     return [
-        (f"{scores} another ordering than the usual one changes, beyond chance{by}", _of(of.scores, least) or unknown),
-        (f"Groups whose best candidate it changes, beyond chance{by}", _of(of.best, "") or best),
+        (f"{scores} another ordering than the usual one changes, beyond chance{by}", share),
+        (f"Groups whose best candidate it changes, beyond chance{by}", share_text(of.best) if of.best.known else best),
         (f"What an ordering does to single items, SD between items, points{by}", _points(of.sd) or unknown),
         (f"Orderings, chosen at random, that are enough to come {near} the mean of all{by}", _needed(of)),
     ]
@@ -206,16 +182,6 @@ def content(of: Spread) -> dict[str, Any]:
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
-
-
-def _of(share: Interval, least: str) -> str:
-    return f"{least}{share_text(share)}" if share.known else ""
-
-
-def _why_unknown(of: Spread) -> str:
-    if not of.readout:
-        return "needs several orderings that show every score in every position"
-    return "needs repeats of each ordering that are no copies, or option probabilities"
 
 
 def share_text(share: Interval) -> str:

@@ -51,9 +51,24 @@ AVERAGE_PROBABILITIES = "Where expected scores or probabilities are used, averag
 HARDLY_WRITTEN = "The written scores of these items hardly depend on the order."
 ONE_ORDER = "As far as the order goes, one ordering will do. The judge can still be wrong or lenient in every ordering."
 SINGLE_ITEMS = "For single items, average over these orderings. Means over many items hardly depend on the order."
+UNREAD = (
+    "Look at single answers first. A server gives all levels the same probability where it does not know the tokens of "
+    "its labels, or has no trained head for the question."
+)
+AT_FAULT = "At fault is most likely the prompt, or the longest length of an answer."
+STABLE = (
+    "Averaging over orderings changes next to nothing here. Check that the judge sees the rubric. Option probabilities "
+    "could show a weak preference."
+)
+# Article, words and unit of each effect, in sentences on its size.
+EFFECTS = {
+    POINTS: ("an", "order moves the mean score by", "points"),
+    LOG_ODDS: ("a", "position is worth", "log-odds"),
+    INTERACTION: ("a", "position is worth more to high scores than to low ones by", "log-odds"),
+    SINGLE: ("an", "ordering moves single items, up or down, by", "points (SD)"),
+}
 SMALL = "Detectable, but smaller than the margin"
 NO_POSITION = "no position is preferred: what a position adds differs between orderings, so only points are compared"
-NEARLY_ALL = 0.995  # larger shares would be written as 100%
 MISSED = 0.05  # probability of seeing no change, if the share that changes is at its upper bound
 WRITTEN_AS_0 = 0.005  # smaller values are written as 0 with two decimals
 ROUNDING = 1e-12  # smaller values are rounding errors
@@ -78,11 +93,6 @@ class Verdict(NamedTuple):
     advice: str = ""
     planned: groups.Groups | None = None
     table: tuple[Estimand, ...] = ()
-
-    @property
-    def biases(self) -> list[str]:
-        """Names of the estimands that make the verdict `biased`."""
-        return [estimand.name for estimand in self.table if estimand.biased]
 
 
 def judge(evidence: Evidence) -> Verdict:
@@ -127,7 +137,7 @@ def table(evidence: Evidence) -> tuple[Estimand, ...]:
         value=own.scores,
         bounds=Interval(own.sd.estimate, 0.0, own.reach) if own.shown else Interval(),
         margin=own.margin if own.shown else math.nan,
-        missing=(*_unknown(evidence), *_apart(evidence), *spread.open_bound(own)),
+        missing=(*_unknown(evidence), *_apart(evidence), *_open_single(evidence)),
     )
     best = Estimand(estimands.BEST, value=own.best, required=False)
     return (*(_estimand(evidence, *row) for row in rows), of_items, best)
@@ -140,12 +150,14 @@ def _estimand(evidence: Evidence, name: str, readout: ReadoutResults, value: Int
     bounds = small.worst
     if name == POINTS and lost:  # the shift with any plausible scores for the reads without one
         reach = (value.high - value.low) / 2 if value.bounded else 0.0
-        bounds = Interval(
-            bounds.estimate, min(bounds.low, lost[0]["low"] - reach), max(bounds.high, lost[0]["high"] + reach)
-        )
-    missing = [*_unknown(evidence), *([_why_saturated(evidence)] if _blind(evidence, readout) else ())]
+        ends = lost[0]["low"] - reach, lost[0]["high"] + reach
+        bounds = Interval(bounds.estimate, min(bounds.low, ends[0]), max(bounds.high, ends[1]))
+    missing = [
+        *_unknown(evidence),
+        *([_why_saturated(evidence)] if readout.name == Readout.HARD and _saturation(evidence) else ()),
+    ]
     if not small.shown:
-        missing.append(_open(evidence, name, small))
+        missing.append(_open(evidence, name, _reach(small.worst), small.margin))
     elif not -small.margin < bounds.low <= bounds.high < small.margin:
         missing.append(_of_cause(lost[0]))
     return Estimand(
@@ -167,15 +179,12 @@ def _found(evidence: Evidence, name: str) -> list[order_tests.Test]:
 
 def _explaining(evidence: Evidence, name: str) -> Iterator[Cause]:
     """Causes that were tested. A finding survives one if it is found with the p-values that allow for it."""
-    found, raw = (
-        _found(evidence, name),
-        {(of.name, test): p for of in evidence.readouts for test, p in of.tests.items()},
-    )
-    for row in evidence.causes:
-        raised = {
-            key: max(p, row.get("tests", {}).get(key[1], 0) * (key[0] == row["readout"])) for key, p in raw.items()
-        }
-        if raised != raw and found:
+    found = _found(evidence, name)
+    raw = {(of.name, test): p for of in evidence.readouts for test, p in of.tests.items()}
+    for row in (row for row in evidence.causes if found and "tests" in row):
+        least = {(row["readout"], test): p for test, p in row["tests"].items()}
+        raised = {key: max(p, least.get(key, 0.0)) for key, p in raw.items()}
+        if raised != raw:
             left = order_tests.findings(order_tests.adjusted(raised, evidence.n, evidence.deciding))
             explains = not any(key in left for key in found)
             if explains or row["cause"] == causes.FAILURES:
@@ -207,12 +216,10 @@ def _preventing(evidence: Evidence) -> Iterator[Cause]:
         yield Cause("one order", "No item was read in several orderings, so nothing can be compared.", True)
     if _few_groups(evidence):
         are = "is 1 group" if evidence.n_groups == 1 else f"are {evidence.n_groups} groups"
-        worth = ""
-        if evidence.independent_groups < evidence.n_groups - 1:
-            worth = (
-                f", as informative as {evidence.independent_groups:.0f} equal ones (the largest has "
-                f"{evidence.heaviest_group:.0%} of the items)"
-            )
+        equal = (
+            f"{evidence.independent_groups:.0f} equal ones (the largest has {evidence.heaviest_group:.0%} of the items)"
+        )
+        worth = f", as informative as {equal}" if evidence.independent_groups < evidence.n_groups - 1 else ""
         text = f"There {are} of items that are independent of each other{worth}; at least {FEWEST_GROUPS} are needed."
         yield Cause("groups", text, True)
     if evidence.failed_share > MOST_FAILED:
@@ -232,10 +239,7 @@ def _unknown(evidence: Evidence) -> Iterator[str]:
             f"read (the most probable one {evidence.top_probability:.3f} on average, equal ones {1 / evidence.n:.3f})."
         )
     if evidence.n_orderings > 1 and not evidence.crossed:
-        yield (
-            f"Not every score was shown often enough in every position ({evidence.n_orderings} orderings), so "
-            "positions and scores cannot be distinguished."
-        )
+        yield f"Not every score was shown often enough in every position ({evidence.n_orderings} orderings)."
     if evidence.copied:
         cells = evidence.causes_of(causes.COPIES)[0]["cells"]
         yield (
@@ -265,20 +269,26 @@ def _apart(evidence: Evidence) -> Iterator[str]:
         yield "Option probabilities have one decimal, too coarse for what an ordering does to single items."
 
 
+def _open_single(evidence: Evidence) -> Iterator[str]:
+    """Reasons why the order may move single items, unless they are shown to move by less than the margin."""
+    own = evidence.spread
+    if own.verdict == equivalence.NOT_SHOWN:
+        yield from spread.of_bias(own)
+    elif own.readout and not own.shown and own.sd.known:
+        yield _open(evidence, SINGLE, own.reach, own.margin)
+    elif own.readout and not own.shown and not evidence.copied:
+        yield "What an ordering does to single items is not known: read prompts twice, or ask for option probabilities."
+
+
 def _silent(evidence: Evidence) -> bool:
     return evidence.says_nothing and not order_tests.findings(evidence.tests)
-
-
-def _blind(evidence: Evidence, readout: ReadoutResults) -> bool:
-    """True if a readout varies so little that no effect on it can be shown to be small."""
-    return readout.name == Readout.HARD and bool(_saturation(evidence))
 
 
 def _saturation(evidence: Evidence) -> str:
     """Reason why an order can hardly change the written scores; empty if it can."""
     if evidence.hard and evidence.one_score:
         share = evidence.commonest_share
-        often = "more than 99%" if NEARLY_ALL < share < 1 else f"{share:.0%}"
+        often = "more than 99%" if spread.NEARLY_ALL < share < 1 else f"{share:.0%}"
         return f"it gives score {evidence.commonest_score} in {often} of its reads"
     if is_stable(evidence):
         few = f"only {_percent(evidence.discordant_share)}" if evidence.discordant_share else "none"
@@ -396,74 +406,46 @@ def _of_finding(evidence: Evidence, row: Estimand) -> str:
 
 def _of_small(evidence: Evidence, row: Estimand) -> str:
     """The sentence on an effect that is shown to be smaller than its margin."""
-    most = f"at most {_at_most(_reach(row.bounds))}"
-    if row.name == POINTS:
-        how = POINTS_AS[evidence.points.name]
-        return f"No order moves the mean score by {row.margin:g} points or more: {most}{how}."
-    if row.name == LOG_ODDS:
-        how = READ_AS[evidence.log_odds.name]
-        return f"No position is worth {row.margin:g} log-odds or more: {most}{how}."
-    if row.name == INTERACTION:
-        return f"No position adds {row.margin:g} log-odds more to high scores than to low ones: {most}."
-    return next(spread.of_equivalence(evidence.spread))
+    _, what, unit = EFFECTS[row.name]
+    how = {POINTS: POINTS_AS[evidence.points.name], LOG_ODDS: READ_AS[evidence.log_odds.name]}.get(row.name, "")
+    most = math.ceil(_reach(row.bounds) * 100 - 1e-9) / 100  # rounded up, so that a small size is not written as 0.00
+    return f"No {what} {row.margin:g} {unit} or more: at most {most:.2f}{how}."
 
 
-def _open(evidence: Evidence, name: str, small: Small) -> str:
+def _open(evidence: Evidence, name: str, reach: float, margin: float) -> str:
     """The sentence on an effect that is not shown to be small."""
-    if name == POINTS and not small.verdict:
+    article, what, unit = EFFECTS[name]
+    if math.isnan(reach) and name == POINTS:
         shared = "no items connect all orderings" if evidence.shared else "items were read in orderings of their own"
         return f"The shift of the mean score by one ordering is not known: {shared}."
-    what, unit = {
-        POINTS: ("an order could move the mean score by", "points"),
-        LOG_ODDS: ("a position could be worth", "log-odds"),
-        INTERACTION: ("a position could be worth more to high scores than to low ones by", "log-odds"),
-    }[name]
-    reach = _reach(small.worst)
-    if math.isnan(reach):
-        return f"The interval is not known: {what} {small.margin:g} {unit} or more."
-    if reach < small.margin:
-        return (
-            f"{evidence.n_groups} groups cannot exclude that {what} {small.margin:g} {unit} or more in a few of them."
-        )
-    return f"Not excluded: {what} up to {reach:.2f} {unit} (margin {small.margin:g})."
+    if reach < margin:
+        return f"{evidence.n_groups} groups cannot exclude that in a few {article} {what} {margin:g} {unit} or more."
+    up_to = f"{margin:g} {unit} or more" if math.isnan(reach) else f"up to {reach:.2f} {unit} (margin {margin:g})"
+    return f"Not excluded: {article} {what} {up_to}."
 
 
 def _remedy(evidence: Evidence, rows: Sequence[Estimand], planned: groups.Groups | None) -> str:
-    """What would let the reads answer the question."""
+    """What would let the reads answer the question: of the first condition that holds."""
     more = groups.sentence(planned) if planned else ""
-    if _silent(evidence):
-        return (
-            "Look at single answers first. A server gives all levels the same probability where it does not know the"
-            " tokens of its labels, or has no trained head for the question."
-        )
-    if not rows or evidence.failed_share > MOST_FAILED:
-        return (
-            "Look at the reads without a score first: at fault is most likely the prompt, or the length of an answer."
-        )
-    if evidence.n_orderings == 1 or not evidence.crossed or not evidence.main.v.known:
-        return "Read each item in orderings in which every score stands in every position, as strategy balanced does."
-    if _few_groups(evidence):
-        return f"Read more groups of items, at least {FEWEST_GROUPS}. {more}".rstrip()
-    if evidence.copied:
-        return "Read each prompt in two calls, or state that the temperature is 0. Until then, average over orderings."
-    lost = next((cause for row in rows for cause in row.explained if cause.name == causes.FAILURES), None)
-    if lost:
-        return "Find out why scores are missing in some orderings, and read those again. Then judge the order."
-    if any(row.explained for row in rows):
-        return _calls("Average over these orderings, and look at the ordering that differs.", evidence)
-    if evidence.spread.verdict == equivalence.NOT_SHOWN:
-        return _calls(SINGLE_ITEMS, evidence)
-    if is_stable(evidence) and not order_tests.findings(evidence.tests):
-        return (
-            "Averaging over orderings changes next to nothing here. Check that the judge sees the rubric; option "
-            "probabilities, or items between two scores, could show a weak preference."
-        )
-    if evidence.one_score:
-        return (
-            "Judge items that differ more, or look at option probabilities: nearly one score tells items hardly apart."
-        )
-    more = more or "More groups of items would make the intervals narrower."
-    return f"Until more is known, average over these orderings. {more}"
+    explained = [cause.name for row in rows for cause in row.explained]
+    uncrossed = evidence.n_orderings == 1 or not evidence.crossed or not evidence.main.v.known
+    remedies = (
+        (_silent(evidence), UNREAD),
+        (not rows or evidence.failed_share > MOST_FAILED, "Look at the reads without a score first. " + AT_FAULT),
+        (
+            uncrossed,
+            "Read items in orderings in which every score stands in every position, as strategy balanced does.",
+        ),
+        (_few_groups(evidence), f"Read more groups of items, at least {FEWEST_GROUPS}. {more}".rstrip()),
+        (evidence.copied, "Read each prompt in two calls, or state that the temperature is 0. Average until then."),
+        (causes.FAILURES in explained, "Find out why scores are missing in some orderings, and read those again."),
+        (explained, _calls("Average over these orderings, and look at the one that differs.", evidence)),
+        (evidence.spread.verdict == equivalence.NOT_SHOWN, _calls(SINGLE_ITEMS, evidence)),
+        (is_stable(evidence) and not order_tests.findings(evidence.tests), STABLE),
+        (evidence.one_score, "Judge items that differ more, or look at option probabilities."),
+    )
+    until = f"Until more is known, average over these orderings. {more or 'More groups would narrow the intervals.'}"
+    return next((text for holds, text in remedies if holds), until)
 
 
 def _calls(average: str, evidence: Evidence) -> str:
@@ -486,11 +468,6 @@ def interval_text(value: Interval, form: str) -> str:
         form = form.replace("z.2f", ".2f").replace(".2f", f".{1 - math.floor(math.log10(largest))}f")
     ends = f" [{value.low:{form}}, {value.high:{form}}]" if value.bounded else ""
     return f"{value.estimate:{form}}{ends}"
-
-
-def _at_most(value: float) -> str:
-    """A size with two decimals, rounded up, so that a small size is not written as 0.00."""
-    return f"{math.ceil(value * 100 - 1e-9) / 100:.2f}"
 
 
 def _p(p: float) -> str:
