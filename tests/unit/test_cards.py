@@ -500,8 +500,8 @@ NEVER = Needed(math.inf, "even 1,000,000 groups are too few")
             Needed(120),
             Needed(51),
             "Of groups like these, with 80% power, 120 find a shift of 0.1 points by the usual ordering; 51 show a "
-            "judge without bias to be equivalent. No number can find a preference of 0.2 log-odds for one position: even "
-            "1,000,000 groups are too few.",
+            "judge without bias to be equivalent. No number can find a preference of 0.2 log-odds for one position: "
+            "even 1,000,000 groups are too few.",
         ),
         (
             NEVER,
