@@ -73,8 +73,8 @@ def said(readout=None, **changes):
 def test_what_is_shown_to_be_small_is_equivalent():
     word, reasons = said()
     assert word == "equivalent"
-    assert "0.1 points" in reasons
-    assert "0.2 log-odds" in reasons
+    assert "an order moves the mean score by at most 0.03 points, margin 0.1;" in reasons
+    assert "a position adds at most 0.04 log-odds, margin 0.2;" in reasons
 
 
 @pytest.mark.parametrize(
@@ -665,7 +665,7 @@ UNSEEN = {"points": 0.6, "usual": 0.9}
             | cause("written", p=0.1, position=2)
             | {"spread": dataclasses.replace(PLAIN.spread, readout="soft")},
             "cannot tell",
-            "groups differ in what position 2 does to written scores, and not by the option probabilities (p = 0.100). "
+            "groups differ in what position 2 does to written scores, not to probabilities (p = 0.100). "
             "Users see the written scores.",
         ),
         (

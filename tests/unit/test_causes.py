@@ -90,6 +90,15 @@ def test_a_scale_of_one_ordering_makes_no_preference():
     assert "preference" not in row.get("tests", {})
 
 
+def test_a_shift_of_one_ordering_is_no_preference_for_a_position():
+    """Nine orderings agree, and a fifth of the items gain a point in the usual one: without it nothing differs."""
+    score = np.repeat(np.arange(1, 5).repeat(10)[:, None].astype(float), 10, axis=1)
+    score[::5, 0] += 1
+    row = rows(score)["one ordering"]
+    assert (row["ordering"], row["tests"]["preference"]) == (NAMES[0], 1.0)
+    assert "one ordering" not in rows(drawn(6, items=100, first=1.0)[0])
+
+
 def test_one_decimal_is_too_coarse_and_two_are_not():
     score, shares = drawn(3)
     assert "rounding" not in rows(score, probabilities=shares)

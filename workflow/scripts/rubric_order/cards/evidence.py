@@ -188,7 +188,7 @@ class Evidence:
         spread: effects of orderings on single items, by option probabilities where they are known.
         written_spread: the same by written scores.
         temperature: temperature at which answers were drawn; NaN if it is not known.
-        causes: rows of causes other than positions that were tested, see `methods.position.causes`.
+        causes: rows of causes other than positions that were tested, see module `causes`.
         failures: dictionary from each reason, the commonest first, to the number of reads that therefore have no score.
     """
 

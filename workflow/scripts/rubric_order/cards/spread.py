@@ -122,14 +122,14 @@ def calls(of: Spread, most: int) -> str:
 
     Example:
         >>> calls(Spread(Readout.HARD, margin=0.1, needed=Interval(5, 4, 6), orderings=10), 10)
-        '5 [4, 6] calls per text in random orderings come within 0.1 points of it.'
+        '5 [4, 6] calls per text in random orderings come within 0.1 points of the mean of all.'
         >>> calls(NOTHING, 10)
         'That takes 10 calls per text.'
     """
     if not of.needed.known or not 1 < of.needed.estimate < of.orderings:
         return f"That takes {most:,} call{'' if most == 1 else 's'} per text."
-    few = _needed(of).removesuffix(f" of {of.orderings}")
-    return f"{few[0].upper()}{few[1:]} calls per text in random orderings come within {of.margin:g} points of it."
+    few = _needed(of).removesuffix(f" of {of.orderings}").capitalize()
+    return f"{few} calls per text in random orderings come within {of.margin:g} points of the mean of all."
 
 
 def of_bias(of: Spread) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 `estimands` has the rule. An estimand belongs to one or more tests of `order_tests`, whose p-values are adjusted for all
 tests of the card: together they find an effect in at most 5% of the judges without one. A finding is no bias where the
-table names a cause that explains it (`methods.position.causes`), or where the effect is shown to be smaller than the
+table names a cause that explains it (module `causes`), or where the effect is shown to be smaller than the
 margin. Findings come first. Saturation, judged in each ordering, is only a reason why nothing was found.
 
 To be shown to be small, an effect must be smaller than its margin by two one-sided tests at 5% each, also if only a few
@@ -48,7 +48,6 @@ READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " by the option proba
 POINTS_AS = {Readout.HARD: "", Readout.SOFT: " (expected scores)"}
 AVERAGE = "Average the scores over these orderings: a score from one ordering carries the bias."
 AVERAGE_PROBABILITIES = "Where expected scores or probabilities are used, average them over these orderings."
-HARDLY_WRITTEN = "The written scores of these items hardly depend on the order."
 ONE_ORDER = "As far as the order goes, one ordering will do. The judge can still be wrong or lenient in every ordering."
 SINGLE_ITEMS = "For single items, average over these orderings. Means over many items hardly depend on the order."
 UNREAD = (
@@ -63,8 +62,8 @@ STABLE = (
 # Article, words and unit of each effect, in sentences on its size.
 EFFECTS = {
     POINTS: ("an", "order moves the mean score by", "points"),
-    LOG_ODDS: ("a", "position is worth", "log-odds"),
-    INTERACTION: ("a", "position is worth more to high scores than to low ones by", "log-odds"),
+    LOG_ODDS: ("a", "position adds", "log-odds"),
+    INTERACTION: ("a", "position adds to high scores, beyond low ones,", "log-odds"),
     SINGLE: ("an", "ordering moves single items, up or down, by", "points (SD)"),
 }
 SMALL = "Detectable, but smaller than the margin"
@@ -107,7 +106,7 @@ def judge(evidence: Evidence) -> Verdict:
         by = {key[0] for row in rows if row.biased for key in _found(evidence, row.name)}
         word = BIASED_IN_PROBABILITIES if evidence.saturated and evidence.hard and by == {Readout.SOFT} else word
         advice = _calls(AVERAGE if word == BIASED else AVERAGE_PROBABILITIES, evidence)
-        advice += f" {HARDLY_WRITTEN}" if word == BIASED_IN_PROBABILITIES else ""
+        advice += " The written scores of these items hardly change." if word == BIASED_IN_PROBABILITIES else ""
     elif word == EQUIVALENT:
         advice = ONE_ORDER
     else:
@@ -158,7 +157,7 @@ def _estimand(evidence: Evidence, name: str, readout: ReadoutResults, value: Int
     ]
     if not small.shown:
         missing.append(_open(evidence, name, _reach(small.worst), small.margin))
-    elif not -small.margin < bounds.low <= bounds.high < small.margin:
+    if name == POINTS and lost and not _reach(bounds) < small.margin:
         missing.append(_of_cause(lost[0]))
     return Estimand(
         name,
@@ -259,10 +258,9 @@ def _apart(evidence: Evidence) -> Iterator[str]:
         yield f"By repeats, an ordering moves single written scores by {sd} points (SD). {users}"
     elif apart:
         where = f"position {apart[0]['position']}" if "position" in apart[0] else "orderings"
-        yield (
-            f"The readouts disagree: groups differ in what {where} does to written scores, and not by the option "
-            f"probabilities ({_p(apart[0]['p'])}). {users}"
-        )
+        may = "disagree" if apart[0]["p"] <= causes.LEVEL else "may disagree"
+        differ = f"groups differ in what {where} does to written scores, not to probabilities ({_p(apart[0]['p'])})"
+        yield f"The readouts {may}: {differ}. {users}"
     elif not evidence.exponent[0] < SURE:
         yield f"The most probable score is nearly always written, and jumps where probabilities move little. {users}"
     if evidence.causes_of(causes.ROUNDING):
@@ -339,7 +337,8 @@ def _reasons(evidence: Evidence, rows: Sequence[Estimand], word: str) -> Iterato
         return
     if word == EQUIVALENT:
         yield from () if negligible else (no_finding(evidence.tests),)
-        yield from (_of_small(evidence, row) for row in rows if row.required)
+        small = "; ".join(_of_small(evidence, row) for row in rows if row.required)
+        yield f"All effects are smaller than their margins: {small}."
         yield from (f"{sentence} Such changes are small, go up and down, and cancel in means." for sentence in single)
         return
     if not evidence.crossed and evidence.n_orderings > 1 and evidence.points.usual.known:
@@ -405,11 +404,11 @@ def _of_finding(evidence: Evidence, row: Estimand) -> str:
 
 
 def _of_small(evidence: Evidence, row: Estimand) -> str:
-    """The sentence on an effect that is shown to be smaller than its margin."""
-    _, what, unit = EFFECTS[row.name]
+    """Words for an effect that is shown to be smaller than its margin."""
+    article, what, unit = EFFECTS[row.name]
     how = {POINTS: POINTS_AS[evidence.points.name], LOG_ODDS: READ_AS[evidence.log_odds.name]}.get(row.name, "")
     most = math.ceil(_reach(row.bounds) * 100 - 1e-9) / 100  # rounded up, so that a small size is not written as 0.00
-    return f"No {what} {row.margin:g} {unit} or more: at most {most:.2f}{how}."
+    return f"{article} {what} at most {most:.2f} {unit}{how}, margin {row.margin:g}"
 
 
 def _open(evidence: Evidence, name: str, reach: float, margin: float) -> str:

@@ -208,11 +208,12 @@ def _one_ordering(block: Block, readout: Readout) -> Iterator[Row]:
         for one in range(len(shown))
     ]
     for test, contrast in contrasts.items():
-        p = np.array([_p(fit, test) for fit in fits[1:]])
+        alone = np.array([bool(fit.interaction.problem) for fit in fits[1:]])  # nothing else differs
+        p = np.where(alone, 1.0, [_p(fit, test) for fit in fits[1:]])
         if np.isnan(p).all() or not _p(fits[0], test) <= 2 * LEVEL:
             continue
         one = int(np.nanargmax(p))
-        moved = _moved(fits[0].interaction, fits[1 + one].interaction, contrast)
+        moved = 0.0 if alone[one] else _moved(fits[0].interaction, fits[1 + one].interaction, contrast)
         if p[one] > LEVEL and moved <= LEVEL:
             tests = {test: float(p[one])} | (
                 {order_tests.SELECTION: float(p[one])} if test == order_tests.PREFERENCE else {}
