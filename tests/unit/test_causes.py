@@ -114,3 +114,14 @@ def test_written_scores_that_move_by_group_are_apart_from_probabilities_that_do_
     still = np.concatenate([drawn(5, items=100)[1]] * 2)
     row = rows(moved, probabilities=still)["written"]
     assert (row["p"] < 1e-3, row["position"]) == (True, 1)
+
+
+@pytest.mark.parametrize(
+    ("items", "lost", "groups"), [(1, 0, 1), (30, 300, 30), (30, 299, 30), (30, 290, 1), (30, 0, 1), (3, 15, 3)]
+)
+def test_causes_of_few_or_failed_reads_have_no_errors(items, lost, groups):
+    score, shares = drawn(7, items=items)
+    score.ravel()[:lost] = np.nan
+    group = np.arange(items) % groups
+    assert all("p" not in row or row["p"] >= 0 for row in rows(score, group=group).values())
+    assert all("p" not in row or row["p"] >= 0 for row in rows(score, group=group, probabilities=shares).values())

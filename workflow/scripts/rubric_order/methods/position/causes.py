@@ -201,7 +201,7 @@ def _one_ordering(block: Block, readout: Readout) -> Iterator[Row]:
         order_tests.INTERACTION: np.eye(n + 1)[-1:],
     }
     fits = [preference.sums(preference.compared(block, readout)).by_cluster(group)]
-    if not min(fits[0].p_positions, fits[0].interaction.interval(np.eye(n + 1)[-1], 0.95)["p"]) <= 2 * LEVEL:
+    if not np.nanmin([1.0, *(_p(fits[0], test) for test in contrasts)]) <= 2 * LEVEL:
         return
     fits += [
         preference.sums(preference.compared(_part(block, number != one), readout)).by_cluster(group)
