@@ -18,6 +18,7 @@ from types import ModuleType
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import card_recovery
+import causes_recovery
 import comparison_recovery
 import drift_recovery
 import one_read_recovery
@@ -30,6 +31,7 @@ import unequal_recovery
 
 MODULES: dict[str, ModuleType] = {
     "card": card_recovery,
+    "causes": causes_recovery,
     "unequal": unequal_recovery,
     "comparison": comparison_recovery,
     "spread": spread_recovery,
@@ -67,6 +69,11 @@ QUANTITIES = {
     "wrong findings": {
         ("card", "wrongly biased"): "cards `biased`",
         ("card", "wrongly equivalent"): "cards `equivalent`, bias at the margin",
+        ("causes", "wrongly biased"): "cards `biased`, another cause or none",
+        ("causes", "wrongly equivalent"): "cards `equivalent`, written scores or heavy groups",
+        ("causes", "wrongly preference claimed"): "cards with a preference, one ordering shifted",
+        ("causes", "wrongly share that changes"): "cards with a share that changes, from copies",
+        ("causes", "wrongly missed"): "cards whose shift has an interval without the truth",
         ("spread", "equivalent", "0.050"): "cards `equivalent`, single items moved beyond the margin",
         (
             "unequal",
@@ -117,6 +124,8 @@ QUANTITIES = {
     "right findings": {
         ("card", "biased"): "cards `biased`",
         ("card", "equivalent"): "cards `equivalent`",
+        ("causes", "biased"): "cards `biased`, beside another cause",
+        ("causes", "equivalent"): "cards `equivalent`, found and negligible or none",
         ("spread", "equivalent", ""): "cards `equivalent`, order spread alone",
         ("unequal", "shown to be small in points", "power, no target"): "`equivalence`: shift is small",
         ("comparison", "tau", "as before"): "`rank_reversal`: tau",

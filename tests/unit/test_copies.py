@@ -78,7 +78,7 @@ def test_the_card_names_copies_and_says_what_to_do():
     assert facts["Copies"].startswith(
         "5 items whose option probabilities equal those of an item of another group, such as "
     )
-    assert facts["Copies"].endswith("which belongs in one group, or the verdict is too sure")
+    assert facts["Copies"].endswith("which belongs in one group")
 
 
 def test_the_card_of_a_judge_that_looks_at_no_text_says_that_it_answers_alike():

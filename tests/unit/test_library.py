@@ -237,7 +237,7 @@ def test_cards_are_the_same_from_a_table_and_from_a_file(plain, tmp_path):
         assert len(each["preference"]) == 5
     assert "<h3>first: biased</h3>" in cards._repr_html_()
     other, first = repr(cards).split("\n\n")
-    assert first.startswith("first: biased\nBiased: the usual order scores ")
+    assert first.startswith("first: biased\nBiased: the usual order")
     assert f"→ {cards[1].verdict.advice}\n• {cards[1].verdict.reasons[0]}\n" in first
     assert first.splitlines()[-1].startswith("  Orderings: ")
     assert other == repr(cards[0])

@@ -53,7 +53,7 @@ def written(folder, *cards, **others):
         (["--max-v", 0.04], {}, 1),
         (["--max-v", 0.15], {"v_low": None, "v_high": None}, 2),
         (["--max-v", 0.15], {"v": 0.0, "v_low": 0.0, "v_high": 0.0, "saturated": True}, 2),
-        (["--max-v", 0.04], {"saturated": True}, 2),
+        (["--max-v", 0.04], {"saturated": True}, 1),  # what is found is found
         (["--max-points", 0.3], {}, 0),
         (["--max-points", 0.2], {}, 2),
         (["--max-points", 0.09], {}, 1),

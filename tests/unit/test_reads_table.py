@@ -106,7 +106,7 @@ MISTAKES = {
     "row 4: field 'human_score': item 'b' has two human scores: 1 in an earlier row, 2 here; so have 1 of"
     " 2 items. Expected one per item: give each item the mean of its human scores": {"human_score": [1, 1, 1, 2]},
     "found p_1, p_2, expected p_1 to p_3": {"p_1": 0.5, "p_2": 0.5},
-    "row 1: fields 'p_1' to 'p_3': expected probabilities that sum to 1, found 0.5 0.5 0.5 (sum 1.5)": {
+    "expected probabilities of two decimals or more that sum to 1, found 0.5 0.5 0.5 (sum 1.5)": {
         "p_1": 0.5,
         "p_2": 0.5,
         "p_3": 0.5,
@@ -191,3 +191,19 @@ def test_json_lines_may_write_lists_numbers_and_null(tmp_path):
     found = reads.as_scores(reads.read_file(path))
     assert found["item_id"].tolist() == ["7", "7"]
     assert found["position"].tolist() == [pd.NA, 2]
+
+
+@pytest.mark.parametrize(
+    ("levels", "total", "accepted"), [(7, 0.97, True), (7, 0.96, False), (11, 1.05, True), (3, 0.98, True)]
+)
+def test_probabilities_of_two_decimals_may_sum_to_as_little_as_rounding_makes(levels, total, accepted):
+    shares = np.round(np.full(levels, 0.01), 2)
+    shares[0] += total - shares.sum()
+    given = pd.DataFrame({"item": ["a"], "ordering": [" ".join(map(str, range(1, levels + 1)))], "score": [1]})
+    given = given.assign(**{f"p_{level}": share for level, share in enumerate(shares, start=1)})
+    if accepted:
+        made = reads.as_scores(given)
+        assert made["position_probabilities"][0].sum() == pytest.approx(1)
+    else:
+        with pytest.raises(InputError, match="that sum to 1"):
+            reads.as_scores(given)

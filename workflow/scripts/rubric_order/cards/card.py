@@ -100,6 +100,7 @@ class Card:
             "margin_log_odds": number(log_odds.small_log_odds.margin),
             "detectable_v": number(evidence.detectable_v),
             **(self.verdict.planned.content() if self.verdict.planned else groups.NOTHING),
+            "estimands": [estimand.content() for estimand in self.verdict.table],
             "single_items": spread.content(evidence.spread),
             "agreement": _agreement(evidence.agreement),
             "rankings": _rankings(evidence.rankings),
@@ -172,7 +173,7 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
         ("Commonest score", "no score" if evidence.commonest_score is None else commonest),
         (
             "Pairs of reads of an item, in any orderings, whose scores differ",
-            _share(evidence.discordant_share, "no item has two scores"),
+            _plain(evidence.discordant_share, ".0%", "no item has two scores"),
         ),
         ("Mean probability of the most probable score", _most_probable(evidence)),
         *_of_people(evidence),
@@ -296,13 +297,10 @@ def _of_copies(evidence: Evidence) -> Iterator[tuple[str, str]]:
     if evidence.n_copies:
         equal = "option probabilities" if evidence.soft else "written scores"
         counted = _count(evidence.n_copies, "item")
-        finding = f"{counted} whose {equal} equal those of an item of another group, such as {evidence.copies}"
         most = evidence.n_copies >= evidence.n_items / 2
         alike = "; or a judge that answers many items alike" if most or not evidence.soft else ""
-        yield (
-            "Copies",
-            f"{finding}: one item under several names, which belongs in one group, or the verdict is too sure{alike}",
-        )
+        text = f"{counted} whose {equal} equal those of an item of another group, such as {evidence.copies}"
+        yield "Copies", f"{text}: one item under several names, which belongs in one group{alike}"
 
 
 def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
@@ -310,10 +308,8 @@ def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
     agreement, ranks = evidence.agreement, evidence.rankings
     if agreement:
         if agreement.usual.known:
-            yield (
-                f"Agreement with {OTHERS[agreement.gold]} (r), usual ordering, one read",
-                written(agreement.usual, ".2f"),
-            )
+            name = f"Agreement with {OTHERS[agreement.gold]} (r), usual ordering, one read"
+            yield name, written(agreement.usual, ".2f")
             yield "The same of one read, mean over the orderings", f"{agreement.single:.2f}"
         of_mean = "" if agreement.gold == HUMAN else f"with {OTHERS[agreement.gold]} (r), "
         which = f", {'written' if evidence.hard else 'expected'} scores" if agreement.expected.known else ""
@@ -332,10 +328,8 @@ def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
     if ranks:
         usual = "one read" if ranks.usual_reads == 1 else f"{ranks.usual_reads} reads"
         share = written(ranks.flip, ".0%")
-        yield (
-            f"Best candidate changes from the usual ordering ({usual}) to all",
-            f"{share} of {_count(ranks.n_prompts, 'prompt')}",
-        )
+        name = f"Best candidate changes from the usual ordering ({usual}) to all"
+        yield name, f"{share} of {_count(ranks.n_prompts, 'prompt')}"
         if ranks.excess.known:
             yield "Of that, more than few reads change it by chance", written(ranks.excess, "+z.0%")
 
@@ -377,11 +371,7 @@ def written(value: Interval, form: str, reason: str = "") -> str:
 def _most_probable(evidence: Evidence) -> str:
     """Mean probability of the most probable score, flagged if all scores are equally probable."""
     flag = f"; equal for all {evidence.n} scores: this judge says nothing" if evidence.says_nothing else ""
-    return f"{_share(evidence.top_probability, 'the reads have no option probabilities')}{flag}"
-
-
-def _share(value: float, reason: str) -> str:
-    return _unknown(reason) if math.isnan(value) else f"{value:.0%}"
+    return f"{_plain(evidence.top_probability, '.0%', 'the reads have no option probabilities')}{flag}"
 
 
 def number(value: float) -> float | None:

@@ -17,6 +17,7 @@ more often than by the test of one estimand alone.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from rubric_order.base.intervals import UNKNOWN, Interval
 
@@ -24,8 +25,7 @@ BIASED, EQUIVALENT, CANNOT_TELL = "biased", "equivalent", "cannot tell"
 POINTS, SINGLE, BEST, LOG_ODDS, INTERACTION = "points", "single", "best", "log_odds", "interaction"
 
 
-@dataclass(frozen=True)
-class Cause:
+class Cause(NamedTuple):
     """A cause other than the order that could give the same number.
 
     Attributes:
@@ -74,8 +74,13 @@ class Estimand:
 
     @property
     def small(self) -> bool:
-        """True if the effect is shown to be smaller than the margin."""
-        return not self.missing and -self.margin < self.bounds.low and self.bounds.high < self.margin
+        """True if the effect is shown to be smaller than the margin, and no cause makes this doubtful."""
+        return (
+            not self.missing
+            and not self.explained
+            and -self.margin < self.bounds.low
+            and self.bounds.high < self.margin
+        )
 
     @property
     def explained(self) -> tuple[Cause, ...]:
@@ -86,6 +91,20 @@ class Estimand:
     def biased(self) -> bool:
         """True if an effect was found that is not negligible and that no other cause explains."""
         return self.found and not self.small and not self.explained
+
+    def content(self) -> dict[str, Any]:
+        """The row as JSON has it: null stands for a value that is not known."""
+        numbers = self.value.columns() | {"bound_low": self.bounds.low, "bound_high": self.bounds.high}
+        numbers |= {"margin": self.margin, "p": self.p}
+        return {
+            "name": self.name,
+            **{name: None if math.isnan(value) else value for name, value in numbers.items()},
+            "found": self.found,
+            "small": self.small,
+            "biased": self.biased,
+            "missing": list(self.missing),
+            "causes": [cause._asdict() for cause in self.causes],
+        }
 
 
 def verdict(estimands: Sequence[Estimand]) -> str:

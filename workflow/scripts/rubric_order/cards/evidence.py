@@ -14,10 +14,10 @@ from rubric_order.base import flags, of_cards
 from rubric_order.base.gold import HUMAN
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY, KEYS
-from rubric_order.base.readouts import Readout
+from rubric_order.base.readouts import READ, Readout
 from rubric_order.base.rows import Row
 from rubric_order.cards import spread as spreads
-from rubric_order.methods.position import order_tests, uniformity
+from rubric_order.methods.position import causes, order_tests, uniformity
 from rubric_order.methods.uncertainty import equivalence
 
 # Columns that cards are made from.
@@ -37,6 +37,7 @@ PLAIN = {
 }
 CLUSTER = "group"
 EQUALLY_PROBABLE = 1.01  # a judge says nothing if its mean largest probability is at most so many times 1/n
+ONE_SCORE = 0.9  # least share of the commonest score in each ordering of a judge that gives one score
 MUCH_LESS = 0.9  # with fewer effective groups than this share of the groups, groups count as unequal
 USUAL = ("single", "fixed")  # strategies of the usual ordering
 
@@ -184,7 +185,10 @@ class Evidence:
         detectable_v: the smallest V that a study of this size finds with 80% power, for the main readout.
         agreement: agreement of the main readout with people; None if there are no human scores.
         rankings: changes of rankings by the main readout; None if there are no competing candidates.
-        spread: effects of orderings on single items.
+        spread: effects of orderings on single items, by option probabilities where they are known.
+        written_spread: the same by written scores.
+        temperature: temperature at which answers were drawn; NaN if it is not known.
+        causes: rows of causes other than positions that were tested, see module `causes`.
         failures: dictionary from each reason, the commonest first, to the number of reads that therefore have no score.
     """
 
@@ -214,6 +218,9 @@ class Evidence:
     effective_groups: float = math.nan
     heaviest_group: float = math.nan
     spread: spreads.Spread = spreads.NOTHING
+    written_spread: spreads.Spread = spreads.NOTHING
+    temperature: float = math.nan
+    causes: tuple[Row, ...] = ()
     n_copies: int = 0
     copies: str = ""
     failures: Mapping[str, int] = field(default_factory=dict)
@@ -258,9 +265,24 @@ class Evidence:
         return tuple(readout for readout in (self.hard, self.soft) if readout)
 
     @property
+    def one_score(self) -> bool:
+        """True if nearly all reads have one score, in every ordering."""
+        least = [row["least"] for row in self.causes_of(causes.SATURATION)]
+        return self.commonest_share >= uniformity.COMMONEST and min(least, default=1.0) >= ONE_SCORE
+
+    @property
     def saturated(self) -> bool:
         """True if the scores of the main readout vary so little that an order can hardly change them."""
-        return self.main.saturated or self.commonest_share >= uniformity.COMMONEST
+        return self.one_score or (self.main.saturated and self.commonest_share < uniformity.COMMONEST)
+
+    def causes_of(self, name: str) -> list[Row]:
+        """Rows of a cause."""
+        return [row for row in self.causes if row["cause"] == name]
+
+    @property
+    def copied(self) -> bool:
+        """True if repeats never differ although orderings do, and the judge is not said to answer without chance."""
+        return bool(self.causes_of(causes.COPIES)) and self.temperature != 0
 
     @property
     def says_nothing(self) -> bool:
@@ -274,8 +296,13 @@ class Evidence:
 
     @property
     def independent_groups(self) -> float:
-        """Number of groups to compare with the limits of a verdict: the effective number if known, else `n_groups`."""
-        return self.n_groups if math.isnan(self.effective_groups) else self.effective_groups
+        """Number of equal groups that hold as much information, by the correlation of what orderings do to a group.
+
+        Where this correlation is not known, it is taken to be 1.
+        """
+        by_readout = {row["readout"]: row["groups"] for row in self.causes_of(causes.GROUP)}
+        worst = self.n_groups if math.isnan(self.effective_groups) else self.effective_groups
+        return float(by_readout.get(self.log_odds.name, worst))
 
     @property
     def failed_share(self) -> float:
@@ -297,6 +324,8 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
         own = {name: groups.get(key) for name, groups in parts.items() if name in of_cards.REQUIRED}
         score, main = row["commonest_score"], Readout.HARD if row["n_reads"] else Readout.SOFT
         temperature = float(_first(own["position_preference"] or [], "temperature"))
+        rows = tuple(json.loads(row.get("causes") or "[]"))
+        copied = any(cause["cause"] == causes.COPIES for cause in rows) and temperature != 0
         plain: Row = {name: kind(row[name]) for kind, columns in PLAIN.items() for name in columns}
         yield Evidence(
             keys={name: row[name] for name in KEYS},
@@ -305,12 +334,15 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
             hard=_readout(Readout.HARD, own) if row["n_reads"] else None,
             soft=_readout(Readout.SOFT, own) if not pd.isna(row["top_probability"]) else None,
             known_share=float(row["known_share"]),
+            temperature=temperature,
+            causes=rows,
             drawn=order_tests.drawn_as_they_are(row["exponent_low"], row["exponent_high"], temperature),
             exponent=(float(row["exponent_low"]), float(row["exponent_high"])),
             detectable_v=_one(own["position_selection"], readout=main, quantity="detectable_v").estimate,
             agreement=_agreement(key, parts, main),
             rankings=_rankings(key, parts, main),
-            spread=spreads.gather(own.get(spreads.NAME)),
+            spread=spreads.gather(own.get(spreads.NAME), copied=copied),
+            written_spread=spreads.gather(own.get(spreads.NAME), READ[:1], copied=copied),
             n_copies=int(row.get("n_copies", 0)),
             copies=str(row.get("copies", "")),
             failures=json.loads(row.get("failures") or "{}"),

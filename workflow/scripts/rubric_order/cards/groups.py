@@ -201,37 +201,21 @@ def _size(values: np.ndarray) -> float:
 
 
 def sentence(found: Groups) -> str:
-    """Sentences of a card on the numbers of groups."""
-    power = f"With {found.power:.0%} power"
-    some, never = _of_effects(found)
-    text = ". ".join([f"{power}, {some}", *never] if some else never)
-    if not math.isinf(found.equivalent.groups):
-        begins = f". {power}, {_number(found.equivalent)} groups" if never else f"; {_number(found.equivalent)}"
-        return f"{text}{begins} show a judge without bias to be equivalent."
-    said = f"{text}. No number of groups shows equivalence: {found.equivalent.why}."
-    if found.repeated is None:
-        return said
-    if math.isinf(found.repeated.groups):
-        return f"{said} Nor does it with each ordering read twice: {found.repeated.why}."
-    return f"{said} With each ordering read twice, {_number(found.repeated)} groups do."
-
-
-def _of_effects(found: Groups) -> tuple[str, list[str]]:
-    """Numbers of groups that find an effect, empty if none does; and a sentence for each reason why no number does."""
+    """Sentences of a card on the numbers of groups, and on what no number of groups does."""
     log_odds, points = found.effects
-    effects = (
-        (found.log_odds, f"a preference of {log_odds:g} log-odds for one position"),
-        (found.points, f"a shift of {points:g} points by the usual ordering"),
-    )
-    some: list[str] = []
-    never: dict[str, list[str]] = {}
-    for needed, effect in effects:
-        if math.isinf(needed.groups):
-            never.setdefault(needed.why, []).append(effect)
-        else:
-            some.append(f"{_number(needed)} {effect}" if some else f"{_number(needed)} groups like these find {effect}")
-    reasons = [f"No number of groups finds {' or '.join(of_reason)}: {why}" for why, of_reason in never.items()]
-    return ", and ".join(some), reasons
+    aims = {
+        f"find a preference of {log_odds:g} log-odds for one position": found.log_odds,
+        f"find a shift of {points:g} points by the usual ordering": found.points,
+        "show a judge without bias to be equivalent": found.equivalent,
+    }
+    if math.isinf(found.equivalent.groups) and found.repeated:
+        aims["do so with each ordering read twice"] = found.repeated
+    some = [f"{_number(needed)} {aim}" for aim, needed in aims.items() if not math.isinf(needed.groups)]
+    never = [f"No number can {aim}: {needed.why}." for aim, needed in aims.items() if math.isinf(needed.groups)]
+    if never and some and some[-1].endswith("twice"):
+        never, some = [*never, f"{some[-1].partition(' ')[0]} can with each ordering read twice."], some[:-1]
+    first = [f"Of groups like these, with {found.power:.0%} power, {'; '.join(some)}."] if some else []
+    return " ".join([*first, *never])
 
 
 def _number(needed: Needed) -> str:

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from rubric_order.base.intervals import Interval
 from rubric_order.base.readouts import Readout
+from rubric_order.cards import spread as spreads
 from rubric_order.cards import verdict as verdicts
+from rubric_order.cards.estimands import LOG_ODDS, POINTS, Estimand
 from rubric_order.cards.evidence import Evidence
-from rubric_order.cards.spread import SMALL_SHARE
 
 WORDS = {
     verdicts.BIASED: "Biased",
@@ -39,13 +40,17 @@ class Headline(NamedTuple):
 
 
 def headline(evidence: Evidence, verdict: verdicts.Verdict) -> Headline:
-    """The first line of a card: effects of the order on the mean score, on single scores, and on the best answer.
+    """The first line of a card: the number that made the verdict, then single scores and best answers that change.
+
+    A number without an interval is not there.
 
     Args:
         evidence: the numbers of the card.
         verdict: the verdict on these numbers.
     """
-    parts = [*_points(evidence, verdict.word), *_decisions(evidence)]
+    parts = [*_effect(evidence, verdict), *_decisions(evidence)]
+    if evidence.copied:
+        parts = ["what chance does is not known, because repeats never differ", *parts]
     if evidence.readouts and evidence.failed_share > verdicts.MOST_FAILED:
         # If most reads have no score, no size is given.
         failed = f"{evidence.failed_share:.0%} of the reads have no score"
@@ -53,64 +58,59 @@ def headline(evidence: Evidence, verdict: verdicts.Verdict) -> Headline:
     return Headline(WORDS[verdict.word], "; ".join(parts))
 
 
-def _points(evidence: Evidence, word: str) -> Iterator[str]:
-    """Size in points: the shift if the judge is biased, else the largest shift that the reads do not exclude.
-
-    The size of a bias of the option probabilities is given in expected scores, because written scores hardly show it.
-    """
-    points = evidence.points
-    if word == verdicts.BIASED_IN_PROBABILITIES and evidence.soft and evidence.soft.usual.known:
-        shift = _shifted(evidence.soft.usual.estimate)
-        yield f"the usual order's expected score is {shift} the mean of all orders"
+def _effect(evidence: Evidence, verdict: verdicts.Verdict) -> Iterator[str]:
+    """The effect that was found or, without a bias, the margin that is kept or the largest shift not excluded."""
+    by_name = {row.name: row for row in verdict.table}
+    for row in verdict.table:
+        if row.biased and row.value.bounded and (row.value.low > 0 or row.value.high < 0):
+            yield _found(evidence, row)
+            return
+    if verdict.word in (verdicts.BIASED, verdicts.BIASED_IN_PROBABILITIES) or POINTS not in by_name:
         return
-    if word in (verdicts.BIASED, verdicts.BIASED_IN_PROBABILITIES):
-        if points.usual.known:
-            yield f"the usual order scores {_shifted(points.usual.estimate)} the mean of all orders"
-        return
-    small = points.small_points
-    reach = max(abs(small.worst.low), abs(small.worst.high))
-    if small.shown:
-        yield f"no order moves the mean score by {small.margin:g} points or more"
+    row = by_name[POINTS]
+    reach = max(abs(row.bounds.low), abs(row.bounds.high))
+    if row.small:
+        yield f"no order moves the mean score by {row.margin:g} points or more"
     elif not math.isnan(reach):
-        yield f"an order could move the mean score by up to {reach:.2f} points"
+        yield f"an order could move the mean score by up to {max(reach, row.margin):.2f} points"
 
 
-def _shifted(points: float) -> str:
-    size = f"{abs(points):.2f}"
-    if size == "0.00":
-        return "as"
-    return f"{size} points {'above' if points > 0 else 'below'}"
+def _found(evidence: Evidence, row: Estimand) -> str:
+    """An effect with its interval, which does not contain 0."""
+    value = verdicts.interval_text(row.value, "+z.2f")
+    if row.name == POINTS:
+        low, high = sorted((abs(row.value.low), abs(row.value.high)))
+        size = verdicts.interval_text(Interval(abs(row.value.estimate), low, high), ".2f")
+        side = "above" if row.value.estimate > 0 else "below"
+        what = "'s expected score is" if evidence.points.name == Readout.SOFT else " scores"
+        return f"the usual order{what} {size} points {side} the mean of all orders"
+    if row.name == LOG_ODDS:
+        return f"position {1 + evidence.log_odds.preference.index(row.value)} adds {value} log-odds"
+    return f"the last position adds {value} log-odds more to the highest score than to scores on average"
 
 
 def _decisions(evidence: Evidence) -> Iterator[str]:
-    """Size in decisions: scores and best answers that another order changes beyond chance.
-
-    If written scores are saturated, scores by the option probabilities can still change. The line then says that it is
-    about these scores.
-    """
+    """Scores and best answers that another order changes beyond chance, by the readout that is named."""
     spread = evidence.spread
-    soft = "by the option probabilities " if evidence.saturated and spread.readout == Readout.SOFT else ""
+    soft = "by the option probabilities " if evidence.hard and spread.readout == Readout.SOFT else ""
     if verdicts.is_stable(evidence) and not evidence.discordant_share:
         yield f"no order changed a score in {evidence.n_reads:,} reads"
-    if spread.scores.known:
-        least = "at least " if spread.readout == Readout.HARD else ""
+    if spread.scores.bounded:
+        least = spreads.least_text(spread) if spread.scores.estimate >= RARE else ""
         yield f"{soft}{least}{that_change(spread.scores)} with the order beyond chance"
-    if spread.best.known:
-        yield f"{'' if spread.scores.known else soft}the best answer changes in {_prompts(spread.best.estimate)}"
+    if spread.best.bounded:
+        yield f"{'' if spread.scores.bounded else soft}the best answer changes in {_prompts(spread.best)}"
 
 
 def that_change(share: Interval) -> str:
     """Words for a share of scores that change, rounded as in the reasons of a card.
 
     Examples:
-        >>> that_change(Interval(0.31)), that_change(Interval(0.02)), that_change(Interval(-0.01))
-        ('31% of scores change', '2.0% of scores change', 'hardly a score changes')
+        >>> that_change(Interval(0.31, 0.28, 0.34)), that_change(Interval(-0.01, -0.02, 0.004))
+        ('31% [28%, 34%] of scores change', 'hardly a score changes')
     """
-    value = max(share.estimate, 0.0)
-    if value < RARE:
-        return "hardly a score changes"
-    return f"{value:{'.1%' if value < SMALL_SHARE else '.0%'}} of scores change"
+    return "hardly a score changes" if share.estimate < RARE else f"{spreads.share_text(share)} of scores change"
 
 
-def _prompts(share: float) -> str:
-    return "hardly a prompt" if share < RARE else f"{share:.0%} of prompts"
+def _prompts(share: Interval) -> str:
+    return "hardly a prompt" if share.estimate < RARE else f"{spreads.share_text(share)} of prompts"

@@ -5,8 +5,8 @@ Limits on V, points, log-odds and agreement are compared with intervals:
 - A limit is kept if the whole interval lies inside it, and broken if the whole interval lies outside it.
 - The outcome is "cannot tell" if the interval reaches across the limit or is not known, or if there are fewer groups
   than `Limits.groups`.
-- If a judge is saturated, the outcome for V is "cannot tell". So is the outcome for points and for log-odds, if written
-  scores decide them. Agreement, and effects that option probabilities decide, are compared with their limits.
+- A saturated judge keeps no limit on V, nor on points and log-odds that written scores decide: the outcome is "cannot
+  tell". It can break them. Agreement, and effects that option probabilities decide, are compared with their limits.
 - The limit on log-odds is kept if the preference for every position keeps it, and broken if the preference for one
   position breaks it.
 
@@ -22,6 +22,7 @@ from rubric_order.base.readouts import Readout
 from rubric_order.cards.record import CardRecord
 
 PASSED, FAILED, CANNOT_TELL = OUTCOMES = ("passed", "failed", "cannot tell")
+SATURATED = "saturated: scores nearly never differ"
 STATUS = {PASSED: 0, FAILED: 1, CANNOT_TELL: 2}
 
 
@@ -87,7 +88,7 @@ def _of_card(card: CardRecord, limits: Limits) -> Iterator[Finding]:
 
     def blind(what: str) -> str:
         if card.get("saturated") and decided_by.get(what) != Readout.SOFT:
-            return "saturated: nearly always one score"
+            return SATURATED
         return "too few groups" if few else ""
 
     if limits.v is not None:
@@ -144,7 +145,8 @@ def _written(value: float | None, low: float | None, high: float | None) -> str:
 
 def _finding(about: str, text: str, outcome: str, found: str, blind: str) -> Finding:
     """A finding. If `blind` has a reason, the outcome is "cannot tell", and the reason follows the value found."""
-    return Finding(about, text, CANNOT_TELL, f"{found}; {blind}") if blind else Finding(about, text, outcome, found)
+    blinds = blind and not (outcome == FAILED and blind == SATURATED)
+    return Finding(about, text, CANNOT_TELL, f"{found}; {blind}") if blinds else Finding(about, text, outcome, found)
 
 
 def _preferences(about: str, card: CardRecord, limit: float, blind: str) -> Finding:

@@ -55,6 +55,7 @@ class CardRecord(TypedDict):
     groups_for_biased: NotRequired[dict[str, Number] | None]
     groups_for_equivalent: NotRequired[Number]
     groups_for_equivalent_with_repeats: NotRequired[Number]
+    estimands: NotRequired[list[dict[str, Any]]]
     single_items: NotRequired[dict[str, Any]]
     agreement: NotRequired[dict[str, Any] | None]
     rankings: NotRequired[dict[str, Any] | None]

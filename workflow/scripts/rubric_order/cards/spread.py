@@ -1,16 +1,16 @@
 """Effects of the order on single items for a card: numbers from statistic `order_spread`, and sentences about them."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rubric_order.base.intervals import UNKNOWN, Interval
-from rubric_order.base.readouts import Readout
+from rubric_order.base.readouts import READ, Readout
 from rubric_order.methods.uncertainty import equivalence
 
 NAME = "order_spread"  # the statistic
-HARD_AT_LEAST = "at least "
+NEARLY_ALL = 0.995  # larger shares are written as 100%
 ENDS = ("", "_low", "_high")  # endings of names in JSON: for an estimate, and for the ends of its interval
 SMALL_SHARE = 0.1  # shares below it are written with a decimal
 
@@ -63,20 +63,30 @@ class Spread:
 NOTHING = Spread()
 
 
-def gather(rows: list[dict[str, Any]] | None) -> Spread:
-    """Effects from the rows of `order_spread` about one group of reads, by option probabilities if these have rows."""
+def gather(
+    rows: list[dict[str, Any]] | None, readouts: Sequence[Readout] = READ[::-1], *, copied: bool = False
+) -> Spread:
+    """Effects from the rows of `order_spread` about one group of reads.
+
+    Args:
+        readouts: the first of these readouts that has rows is used.
+        copied: True if repeats are copies, so that chance is not known by written scores.
+    """
     by = {(row["readout"], row["quantity"]): row for row in rows or ()}
-    readout = Readout.SOFT if (Readout.SOFT, "spread") in by else Readout.HARD
-    if (readout, "spread") not in by:
+    readout = next((name for name in readouts if (name, "spread") in by), None)
+    if readout is None:
         return NOTHING
     own, whole = by[readout, "spread"], by[readout, "within"]
     intervals = {quantity: Interval.of(row) for (name, quantity), row in by.items() if name == readout}
+    if copied and readout == Readout.HARD:
+        own, intervals = own | {"verdict": ""}, {}
+    sd = intervals.get("spread", UNKNOWN)
     row = by.get((readout, "needed"))
-    bound = own if intervals["spread"].known or whole["verdict"] != equivalence.SHOWN else whole
+    bound = own if sd.known or whole["verdict"] != equivalence.SHOWN else whole
     return Spread(
         readout=readout,
-        sd=intervals["spread"],
-        reach=float(bound["high"]),
+        sd=sd,
+        reach=float(bound["high"]) if sd.known or bound is whole else math.nan,
         margin=float(own["margin"]),
         verdict=str(bound["verdict"]),
         scores=intervals.get("changed", UNKNOWN),
@@ -95,11 +105,11 @@ def said_first(of: Spread) -> Iterator[str]:
     """The sentence on the share of single items that change; none if nothing is known. `verdict.judge` places it."""
     parts = []
     if of.scores.known and of.readout == Readout.HARD:
-        parts.append(f"the score of {HARD_AT_LEAST}{_share(of.scores)} of the items")
+        parts.append(f"the score of {least_text(of)}{share_text(of.scores)} of the items")
     elif of.scores.known:
-        parts.append(f"{_share(of.scores)} of the scores by the option probabilities")
+        parts.append(f"{share_text(of.scores)} of the scores by the option probabilities")
     if of.best.known:
-        parts.append(f"the best candidate of {_share(of.best)} of the groups")
+        parts.append(f"the best candidate of {share_text(of.best)} of the groups")
     if parts:
         yield f"Beyond chance, another ordering than the usual one changes {' and '.join(parts)}."
 
@@ -111,61 +121,26 @@ def calls(of: Spread, most: int) -> str:
         most: calls per text that all orderings take.
 
     Example:
-        >>> calls(Spread(Readout.HARD, margin=0.1, needed=Interval(5, 4, 6), orderings=10), 10).partition(": ")[0]
-        '5 [4, 6] randomly chosen orderings of the 10 come typically within 0.1 points of the mean of all'
+        >>> calls(Spread(Readout.HARD, margin=0.1, needed=Interval(5, 4, 6), orderings=10), 10)
+        '5 [4, 6] calls per text in random orderings come within 0.1 points of the mean of all.'
         >>> calls(NOTHING, 10)
         'That takes 10 calls per text.'
     """
-    if not of.needed.known or not of.needed.estimate < of.orderings:
+    if not of.needed.known or not 1 < of.needed.estimate < of.orderings:
         return f"That takes {most:,} call{'' if most == 1 else 's'} per text."
-    few = int(of.needed.estimate)
-    value = _needed(of).removesuffix(f" of {of.orderings}")
-    words = "ordering of the {} comes" if few == 1 else "orderings of the {} come"
-    scores = " (expected scores)" if of.readout == Readout.SOFT else ""
-    return (
-        f"{value[0].upper()}{value[1:]} randomly chosen {words.format(of.orderings)} typically within {of.margin:g} "
-        f"points of the mean of all{scores}: {few} call{'' if few == 1 else 's'} per text in the place of "
-        f"{of.orderings}."
-    )
-
-
-def of_equivalence(of: Spread) -> Iterator[str]:
-    """The sentence on single items of a card that is `equivalent`."""
-    yield (
-        f"What an ordering does to single items has a standard deviation of less than {of.margin:g} points between "
-        f"items: at most {math.ceil(of.reach * 100 - 1e-9) / 100:.2f}."
-    )
+    few = _needed(of).removesuffix(f" of {of.orderings}").capitalize()
+    return f"{few} calls per text in random orderings come within {of.margin:g} points of the mean of all."
 
 
 def of_bias(of: Spread) -> Iterator[str]:
-    """The sentence of a card that is `biased`, if single items move by the margin or more, which means do not show."""
+    """The sentence on single items that move by the margin or more, which means do not show."""
     if of.verdict == equivalence.NOT_SHOWN:
-        yield (
-            f"An ordering moves single items, some up and some down: by {_points(of.sd)} points (standard deviation "
-            f"between items). The margin for that is {of.margin:g} points."
-        )
+        yield f"An ordering moves single items, up or down, by {_points(of.sd)} points (SD; margin {of.margin:g})."
 
 
-def open_bound(of: Spread) -> Iterator[str]:
-    """Reasons why the order may move single items, unless they are shown to move by less than the margin."""
-    if of.shown:
-        return
-    if of.verdict == equivalence.NOT_SHOWN:
-        yield from (f"{sentence} The mean over items does not show it." for sentence in of_bias(of))
-    elif not of.sd.known:
-        yield (
-            "How far an ordering moves single items is not known: without option probabilities, and where orderings "
-            "are read once, that cannot be told from chance. Read each ordering twice, or ask for option probabilities."
-        )
-    elif of.reach < of.margin:
-        yield f"With so few groups an ordering could move single items by {of.margin:g} points or more."
-    elif not math.isnan(of.reach):
-        yield (
-            f"The interval is wide: an ordering could move single items by up to {of.reach:.2f} points (standard "
-            f"deviation between items), and the margin is {of.margin:g}."
-        )
-    else:
-        yield f"The interval is not known: an ordering could move single items by {of.margin:g} points or more."
+def least_text(of: Spread) -> str:
+    """Words before a share of items that repeats show, which is the least share; none before 100%."""
+    return "at least " if of.readout == Readout.HARD and of.scores.estimate < NEARLY_ALL else ""
 
 
 def facts(of: Spread, *, competing: bool = True) -> list[tuple[str, str]]:
@@ -174,15 +149,16 @@ def facts(of: Spread, *, competing: bool = True) -> list[tuple[str, str]]:
     Args:
         competing: whether any group has several candidates.
     """
-    unknown = f"not known: {_why_unknown(of)}"
+    needs = "repeats of each ordering that are no copies, or option probabilities"
+    unknown = f"not known: needs {needs if of.readout else 'several orderings that show every score in every position'}"
     best = unknown if competing else "not known: no group has several candidates"
-    least = HARD_AT_LEAST if of.readout == Readout.HARD else ""
+    share = f"{least_text(of)}{share_text(of.scores)}" if of.scores.known else unknown
     by = ", by option probabilities" if of.readout == Readout.SOFT else ""
     near = "near" if math.isnan(of.margin) else f"within {of.margin:g} points of"
     scores = "Scores that" if of.readout == Readout.SOFT else "Items whose score"
     return [
-        (f"{scores} another ordering than the usual one changes, beyond chance{by}", _of(of.scores, least) or unknown),
-        (f"Groups whose best candidate it changes, beyond chance{by}", _of(of.best, "") or best),
+        (f"{scores} another ordering than the usual one changes, beyond chance{by}", share),
+        (f"Groups whose best candidate it changes, beyond chance{by}", share_text(of.best) if of.best.known else best),
         (f"What an ordering does to single items, SD between items, points{by}", _points(of.sd) or unknown),
         (f"Orderings, chosen at random, that are enough to come {near} the mean of all{by}", _needed(of)),
     ]
@@ -208,17 +184,8 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _of(share: Interval, least: str) -> str:
-    return f"{least}{_share(share)}" if share.known else ""
-
-
-def _why_unknown(of: Spread) -> str:
-    if not of.readout:
-        return "needs several orderings that show every score in every position"
-    return "needs each ordering read twice, or option probabilities"
-
-
-def _share(share: Interval) -> str:
+def share_text(share: Interval) -> str:
+    """A share with its interval, cut off at 0."""
     value, low, high = (max(value, 0) for value in share)
     form = ".1%" if value < SMALL_SHARE else ".0%"
     return f"{value:{form}}" + (f" [{low:{form}}, {high:{form}}]" if share.bounded else "")
@@ -237,5 +204,7 @@ def _needed(of: Spread) -> str:
     value, low, high = (f"{end:.0f}" if math.isfinite(end) else "more" for end in of.needed)
     interval = f" [{low}, {high}]" if of.needed.bounded and math.isfinite(of.needed.low) else ""
     if math.isinf(of.needed.estimate):
-        return f"{'perhaps ' if of.at_most else ''}more than the {of.orderings} that were read{interval}"
+        if of.at_most:
+            return "not known: chance is not known"
+        return f"more than the {of.orderings} that were read{interval}"
     return f"{'at most ' if of.at_most else ''}{value}{interval} of {of.orderings}"

@@ -71,11 +71,6 @@ def made(
     return [dataclasses.replace(card, notes=(*notes, *card.notes), cost=(costs or {}).get(key)) for card, key in keyed]
 
 
-def chosen(cards: Iterable[Card]) -> list[Card]:
-    """The cards of strategies that are about the order."""
-    return [card for card in cards if card.evidence.keys["strategy"] in SHOWN]
-
-
 def content(
     cards: Iterable[Card],
     run: Mapping[str, Any],

@@ -1,76 +1,76 @@
-"""Verdict of a card on a judge: biased, equivalent to a judge without bias within stated margins, or cannot tell.
+"""Verdict of a bias card: the table of its estimands, and the sentences that are read from it.
 
-The rules, in this order:
+`estimands` has the rule. An estimand belongs to one or more tests of `order_tests`, whose p-values are adjusted for all
+tests of the card: together they find an effect in at most 5% of the judges without one. A finding is no bias where the
+table names a cause that explains it (module `causes`), or where the effect is shown to be smaller than the
+margin. Findings come first. Saturation, judged in each ordering, is only a reason why nothing was found.
 
-1. **cannot tell**, if the reads cannot answer the question. These are the cases:
-
-   - No read has a score.
-   - No item was read in several orderings.
-   - There are fewer groups than `FEWEST_GROUPS`, too few for the error of the tests to be known.
-   - More than `MOST_FAILED` of the reads failed.
-   - Not every score was shown in every position. An exception is a judge that read all items in the same orderings,
-     such as from lowest to highest and back, if the mean scores are found to differ between these orderings.
-   - Every score is equally probable in all reads, and no test finds an effect of the order. Such a judge says nothing
-     about the texts.
-
-2. **biased by its option probabilities**, if the written scores are saturated, but a test of the option probabilities
-   finds that the order matters. If no such test finds this, the verdict is **cannot tell**, because an order can hardly
-   change saturated scores.
-3. **biased**, if at least one test of no effect of the order rejects at `order_tests.LEVEL` after Holm's adjustment.
-   `order_tests` says which tests are made. Their hypotheses are: positions are selected equally often; no position is
-   preferred to another in log-odds; high and low scores have the same preferences; the order does not move the mean
-   score; the usual ordering does not move the mean score. After adjustment, all tests together wrongly find a bias in
-   at most 5% of the judges without one. A small bias is called a bias as well; the card then says how small it is.
-4. **equivalent**, if no test rejects, and all effects are shown to be small. Two one-sided tests show that no order
-   moves the mean score by the margin in points or more, and that no position adds the margin in log-odds or more. With
-   more than two levels, they also show that no position adds that margin more to high scores than to low ones. An
-   interval shows that no ordering moves single items, one up and another down, by the margin for single items or more.
-   Each effect is tested at the full level. Since all of them must be shown to be small, a bias is wrongly called small
-   no more often than by the test of one effect alone.
-5. **cannot tell**: no bias was found, and the intervals are too wide to exclude a bias that matters.
-
-If option probabilities are known, they decide effects in log-odds, and expected scores may decide effects in points.
+To be shown to be small, an effect must be smaller than its margin by two one-sided tests at 5% each, also if only a few
+groups have it (`equivalence.p_bounded`). What an order does to single items must be small by an interval. Since all
+required effects must be small, the error of `equivalent` is at most that of one of these tests, with or without a
+finding. No judge is equivalent where reads are copies, where written scores do what option probabilities do not, or
+where a cause explains a finding.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from rubric_order.base.intervals import Interval
 from rubric_order.base.readouts import Readout
-from rubric_order.cards import doubt, groups, spread
+from rubric_order.base.rows import Row
+from rubric_order.cards import doubt, estimands, groups, spread
+from rubric_order.cards.estimands import (
+    INTERACTION,
+    LOG_ODDS,
+    POINTS,
+    SINGLE,
+    Cause,
+    Estimand,
+)
 from rubric_order.cards.evidence import Evidence, ReadoutResults, Small
-from rubric_order.methods.position import order_tests, uniformity
+from rubric_order.methods.position import causes, order_tests, uniformity
 from rubric_order.methods.uncertainty import equivalence
 
-BIASED, EQUIVALENT, CANNOT_TELL = "biased", "equivalent", "cannot tell"
+BIASED, EQUIVALENT, CANNOT_TELL = estimands.BIASED, estimands.EQUIVALENT, estimands.CANNOT_TELL
 BIASED_IN_PROBABILITIES = "biased by its option probabilities"
 VERDICTS = (BIASED, BIASED_IN_PROBABILITIES, EQUIVALENT, CANNOT_TELL)
 FEWEST_GROUPS = 20  # with fewer groups, the verdict is `CANNOT_TELL`
 MOST_FAILED = 0.2  # largest share of reads without a score
-AVERAGE = (
-    "A score from one ordering carries the bias. Where the judge is used, average its scores over all these orderings, "
-    "and compare only scores that were made in the same way."
-)
-AVERAGE_PROBABILITIES = "Where expected scores or probabilities are used, average them over all these orderings."
-HARDLY_WRITTEN = "The written scores of these items hardly depend on the order. Those of items between two scores can."
-ONE_ORDER = "As far as the order goes, one ordering will do. The judge can still be wrong or lenient in every ordering."
-UNKNOWN_POSITIONS = (
-    "Which positions are preferred cannot be told: not every score was shown in every position. Strategy balanced has "
-    "orderings that tell."
-)
-NEARLY_ALL = 0.995  # larger shares would be written as 100%
-SINGLE = (
-    "One ordering will not do for single items, nor for comparing them: average over all these orderings. Means over "
-    "many items hardly depend on it."
-)
+TESTS_OF = {
+    POINTS: (order_tests.POINTS, order_tests.USUAL),
+    LOG_ODDS: (order_tests.SELECTION, order_tests.PREFERENCE),
+    INTERACTION: (order_tests.INTERACTION,),
+}
+DISAGREE = 0.2  # level of the test that groups do in written scores what they do not do in option probabilities
+SURE = 2.0  # answers drawn with a greater power of the option probabilities nearly always have the most probable score
 READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " by the option probabilities"}
+POINTS_AS = {Readout.HARD: "", Readout.SOFT: " (expected scores)"}
+AVERAGE = "Average the scores over these orderings: a score from one ordering carries the bias."
+AVERAGE_PROBABILITIES = "Where expected scores or probabilities are used, average them over these orderings."
+ONE_ORDER = "As far as the order goes, one ordering will do. The judge can still be wrong or lenient in every ordering."
+SINGLE_ITEMS = "For single items, average over these orderings. Means over many items hardly depend on the order."
+UNREAD = (
+    "Look at single answers first. A server gives all levels the same probability where it does not know the tokens of "
+    "its labels, or has no trained head for the question."
+)
+AT_FAULT = "At fault is most likely the prompt, or the longest length of an answer."
+STABLE = (
+    "Averaging over orderings changes next to nothing here. Check that the judge sees the rubric. Option probabilities "
+    "could show a weak preference."
+)
+# Article, words and unit of each effect, in sentences on its size.
+EFFECTS = {
+    POINTS: ("an", "order moves the mean score by", "points"),
+    LOG_ODDS: ("a", "position adds", "log-odds"),
+    INTERACTION: ("a", "position adds to high scores, beyond low ones,", "log-odds"),
+    SINGLE: ("an", "ordering moves single items, up or down, by", "points (SD)"),
+}
+SMALL = "Detectable, but smaller than the margin"
+NO_POSITION = "no position is preferred: what a position adds differs between orderings, so only points are compared"
 MISSED = 0.05  # probability of seeing no change, if the share that changes is at its upper bound
 WRITTEN_AS_0 = 0.005  # smaller values are written as 0 with two decimals
 ROUNDING = 1e-12  # smaller values are rounding errors
-POINTS_AS = {Readout.HARD: "", Readout.SOFT: " (expected scores)"}
 
 
 class Verdict(NamedTuple):
@@ -81,8 +81,9 @@ class Verdict(NamedTuple):
         reasons: sentences, the most important first.
         tests: dictionary from readout and test to the p-value after Holm's adjustment, also of tests that the verdict
             does not rest on.
-        advice: a few sentences on what a user of the judge can do.
+        advice: what a user of the judge can do.
         planned: for `cannot tell`, numbers of groups that the other verdicts need; None if the reads do not say.
+        table: the estimands from which all this is read.
     """
 
     word: str
@@ -90,136 +91,204 @@ class Verdict(NamedTuple):
     tests: dict[order_tests.Test, float]
     advice: str = ""
     planned: groups.Groups | None = None
+    table: tuple[Estimand, ...] = ()
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """The verdict that the rules of this module give.
+    """The verdict from the table of estimands.
 
-    A sentence on single items follows the first reason or, in the verdict `equivalent`, the last reason. If the scores
-    are not shown to agree with people, a further reason says so. This reason comes first, because averaging over
-    orderings does not remove the doubt. But it comes last if many reads have no score or groups are few, because more
-    scores are needed first.
+    If the scores are not shown to agree with people, this comes first, because averaging does not mend it. It comes
+    last if reads have to be mended first.
     """
-    verdict = _with_single(evidence, _judged(evidence))
-    doubtful = doubt.reason(evidence.agreement)
-    if not doubtful:
-        return verdict
-    if _few_groups(evidence) or evidence.failed_share > MOST_FAILED:
-        return verdict._replace(reasons=(*verdict.reasons, doubtful))
-    advice = f"{doubt.advice(evidence.agreement)} {verdict.advice}"
-    return verdict._replace(reasons=(doubtful, *verdict.reasons), advice=advice)
+    rows, tests = table(evidence), evidence.tests
+    word, planned = estimands.verdict(rows), None
+    if word == BIASED:
+        by = {key[0] for row in rows if row.biased for key in _found(evidence, row.name)}
+        word = BIASED_IN_PROBABILITIES if evidence.saturated and evidence.hard and by == {Readout.SOFT} else word
+        advice = _calls(AVERAGE if word == BIASED else AVERAGE_PROBABILITIES, evidence)
+        advice += " The written scores of these items hardly change." if word == BIASED_IN_PROBABILITIES else ""
+    elif word == EQUIVALENT:
+        advice = ONE_ORDER
+    else:
+        planned = None if _silent(evidence) else groups.of_reads(evidence)
+        advice = _remedy(evidence, rows, planned)
+    reasons = tuple(dict.fromkeys(_reasons(evidence, rows, word)))
+    if doubtful := doubt.reason(evidence.agreement):
+        first = not (_few_groups(evidence) or evidence.failed_share > MOST_FAILED)
+        reasons = (doubtful, *reasons) if first else (*reasons, doubtful)
+        advice = f"{doubt.advice(evidence.agreement)} {advice}" if first else advice
+    return Verdict(word, reasons, tests, advice, planned, rows)
 
 
-def _with_single(evidence: Evidence, verdict: Verdict) -> Verdict:
-    """The verdict with the sentence on single items among its reasons."""
-    single = spread.said_first(evidence.spread) if evidence.crossed and not _few_groups(evidence) else ()
-    if verdict.word == EQUIVALENT:
-        single = (f"{sentence} Such changes are small, go up and down, and cancel in means." for sentence in single)
-        return verdict._replace(reasons=(*verdict.reasons, *single))
-    return verdict._replace(reasons=(*verdict.reasons[:1], *single, *verdict.reasons[1:]))
+def table(evidence: Evidence) -> tuple[Estimand, ...]:
+    """The estimands of the reads; none if no read has a score. With two levels there is no interaction."""
+    if not evidence.readouts:
+        return ()
+    log_odds, points, own = evidence.log_odds, evidence.points, evidence.spread
+    far = max(log_odds.preference, key=_reach, default=Interval())
+    rows = [
+        (POINTS, points, points.usual, points.small_points),
+        (LOG_ODDS, log_odds, far, log_odds.small_log_odds),
+        *([(INTERACTION, log_odds, log_odds.interaction, log_odds.small_interaction)] if evidence.n > 2 else ()),
+    ]
+    of_items = Estimand(
+        SINGLE,
+        value=own.scores,
+        bounds=Interval(own.sd.estimate, 0.0, own.reach) if own.shown else Interval(),
+        margin=own.margin if own.shown else math.nan,
+        missing=(*_unknown(evidence), *_apart(evidence), *_open_single(evidence)),
+    )
+    best = Estimand(estimands.BEST, value=own.best, required=False)
+    return (*(_estimand(evidence, *row) for row in rows), of_items, best)
 
 
-def _judged(evidence: Evidence) -> Verdict:
-    tests = evidence.tests
-    findings = order_tests.findings(tests)
-    problems, saturation = [*_problems(evidence)], _saturation(evidence)
-    of_probabilities = {key: p for key, p in findings.items() if key[0] == Readout.SOFT}
-    uncrossed = _uncrossed(evidence)
-    if uncrossed and not (findings and not saturation):
-        problems.insert(0, uncrossed)
-    if saturation and of_probabilities and evidence.soft and not problems:
-        hidden = f"The judge hardly shows a bias in its written scores: {saturation}."
-        reasons = (hidden, *_of_bias(evidence, of_probabilities, evidence.soft))
-        return Verdict(
-            BIASED_IN_PROBABILITIES, reasons, tests, f"{_with_calls(AVERAGE_PROBABILITIES, evidence)} {HARDLY_WRITTEN}"
-        )
-    silent = evidence.says_nothing and (bool(problems) or not findings)
-    if silent:
-        problems.insert(0, _silence(evidence))
-    elif saturation:
-        cannot = "So these scores cannot show what it prefers."
-        problems.insert(0, _unmoved(evidence) or f"The judge is saturated: {saturation}. {cannot}")
-    if problems:
-        reasons = (*problems, *_seen_anyway(evidence, tests))
-        planned = None if silent else groups.of_reads(evidence)
-        advice = _remedy(evidence) + (f" {groups.sentence(planned)}" if planned else "")
-        return Verdict(CANNOT_TELL, reasons, tests, advice, planned)
-    if findings:
-        unknown = (UNKNOWN_POSITIONS,) if uncrossed else ()
-        advice = _with_calls(AVERAGE, evidence)
-        return Verdict(BIASED, (*_of_bias(evidence, findings, evidence.points), *unknown), tests, advice)
-    if evidence.spread.shown and all(small.shown for small in _criteria(evidence)):
-        return Verdict(EQUIVALENT, tuple(_of_equivalence(evidence, tests)), tests, ONE_ORDER)
-    planned = groups.of_reads(evidence)
-    reasons = (no_finding(tests), *_too_wide(evidence))
-    return Verdict(CANNOT_TELL, reasons, tests, _until_more_is_known(evidence, planned), planned)
-
-
-def no_finding(tests: dict[order_tests.Test, float]) -> str:
-    """The sentence that no test finds an effect of the order, with the smallest p-value and the level."""
-    if not tests:
-        return "No test of the order could be made."
-    least, level = min(tests.values()), f"{order_tests.LEVEL:g} or less would be a finding"
-    if len(tests) == 1:
-        return f"The test finds no effect of the order: {_p(least)}, where {level}."
-    return (
-        f"No test finds that the order matters: of {len(tests)} tests the smallest p is "
-        f"{_p(least).removeprefix('p ').removeprefix('= ')}, adjusted for their number, where {level}."
+def _estimand(evidence: Evidence, name: str, readout: ReadoutResults, value: Interval, small: Small) -> Estimand:
+    """One row of the table, with the causes that its findings do or do not survive."""
+    p = min((p for key, p in evidence.tests.items() if key[1] in TESTS_OF[name]), default=math.nan)
+    lost = [row for row in evidence.causes_of(causes.FAILURES) if row["readout"] == readout.name and "low" in row]
+    bounds = small.worst
+    if name == POINTS and lost:  # the shift with any plausible scores for the reads without one
+        reach = (value.high - value.low) / 2 if value.bounded else 0.0
+        ends = lost[0]["low"] - reach, lost[0]["high"] + reach
+        bounds = Interval(bounds.estimate, min(bounds.low, ends[0]), max(bounds.high, ends[1]))
+    missing = [
+        *_unknown(evidence),
+        *([_why_saturated(evidence)] if readout.name == Readout.HARD and _saturation(evidence) else ()),
+    ]
+    if not small.shown:
+        missing.append(_open(evidence, name, _reach(small.worst), small.margin))
+    if name == POINTS and lost and not _reach(bounds) < small.margin:
+        missing.append(_of_cause(lost[0]))
+    return Estimand(
+        name,
+        value=value,
+        bounds=bounds,
+        margin=small.margin,
+        p=p,
+        level=order_tests.LEVEL,
+        missing=tuple(missing),
+        causes=(*_preventing(evidence), *_explaining(evidence, name)),
     )
 
 
-def _criteria(evidence: Evidence) -> tuple[Small, ...]:
-    """Effects that must be shown to be small. With two levels there is no interaction."""
-    criteria = (evidence.points.small_points, evidence.log_odds.small_log_odds)
-    return (*criteria, evidence.log_odds.small_interaction) if evidence.n > 2 else criteria
+def _found(evidence: Evidence, name: str) -> list[order_tests.Test]:
+    """The tests of an estimand that find an effect."""
+    return [key for key in order_tests.findings(evidence.tests) if key[1] in TESTS_OF.get(name, ())]
 
 
-def _problems(evidence: Evidence) -> Iterator[str]:
-    """Reasons why the reads cannot answer the question."""
-    main = evidence.main
-    if not evidence.readouts:
-        yield "No read has a score."
-        return
+def _explaining(evidence: Evidence, name: str) -> Iterator[Cause]:
+    """Causes that were tested. A finding survives one if it is found with the p-values that allow for it."""
+    found = _found(evidence, name)
+    raw = {(of.name, test): p for of in evidence.readouts for test, p in of.tests.items()}
+    for row in (row for row in evidence.causes if found and "tests" in row):
+        least = {(row["readout"], test): p for test, p in row["tests"].items()}
+        raised = {key: max(p, least.get(key, 0.0)) for key, p in raw.items()}
+        if raised != raw:
+            left = order_tests.findings(order_tests.adjusted(raised, evidence.n, evidence.deciding))
+            explains = not any(key in left for key in found)
+            if explains or row["cause"] == causes.FAILURES:
+                yield Cause(row["cause"], _of_cause(row), explains)
+
+
+def _of_cause(row: Row) -> str:
+    """The sentence on a cause that was found."""
+    if row["cause"] == causes.SCALE:
+        return f"Beside a scale of each ordering ({row['ordering']}: {row['times']:.1f} times as sure), {NO_POSITION}."
+    if row["cause"] == causes.ONE_ORDERING:
+        return f"Without ordering {row['ordering']} alone, {NO_POSITION}."
+    text = (
+        f"Scores are missing where it matters: in {_percent(row['share'])} of the reads of ordering {row['ordering']} "
+        f"and in {_percent(row['others'])} of the others ({_p(row['p'])})."
+    )
+    if "low" not in row:
+        return text
+    plausible, worst = (f"{row[f'{of}low']:+z.2f} to {row[f'{of}high']:+z.2f}" for of in ("", "worst_"))
+    return f"{text} With scores for them, the usual ordering shifts the mean by {plausible} points (at worst {worst})."
+
+
+def _preventing(evidence: Evidence) -> Iterator[Cause]:
+    """Causes that no finding of these reads can exclude."""
     if evidence.n_orderings == 1:
-        yield "All reads show the scores in one ordering, so a preference for a score looks like one for a position."
-    elif evidence.crossed and not main.v.known:
-        yield "No item was read in several orderings, so nothing can be compared."
+        text = "All reads show the scores in one ordering, so a preference for a score looks like one for a position."
+        yield Cause("one order", text, True)
+    elif evidence.crossed and not evidence.main.v.known:
+        yield Cause("one order", "No item was read in several orderings, so nothing can be compared.", True)
     if _few_groups(evidence):
         are = "is 1 group" if evidence.n_groups == 1 else f"are {evidence.n_groups} groups"
-        yield (
-            f"There {are} of items that are independent of each other{_worth(evidence)}; at least {FEWEST_GROUPS} are "
-            "needed."
+        equal = (
+            f"{evidence.independent_groups:.0f} equal ones (the largest has {evidence.heaviest_group:.0%} of the items)"
         )
+        worth = f", as informative as {equal}" if evidence.independent_groups < evidence.n_groups - 1 else ""
+        text = f"There {are} of items that are independent of each other{worth}; at least {FEWEST_GROUPS} are needed."
+        yield Cause("groups", text, True)
     if evidence.failed_share > MOST_FAILED:
-        yield f"{_percent(evidence.failed_share)} of the reads have no score, and those could change the result."
+        text = f"{_percent(evidence.failed_share)} of the reads have no score, and those could change the result."
+        yield Cause(causes.FAILURES, text, True)
 
 
-def _uncrossed(evidence: Evidence) -> str:
-    """Reason why several orderings do not distinguish positions from scores; empty if they do."""
-    if not evidence.readouts or evidence.n_orderings == 1 or evidence.crossed:
-        return ""
-    return (
-        f"Not every score was shown often enough in every position ({evidence.n_orderings} orderings), so a preference "
-        "for a score looks like one for a position."
-    )
+def _few_groups(evidence: Evidence) -> bool:
+    return round(evidence.independent_groups, 6) < FEWEST_GROUPS
 
 
-def _silence(evidence: Evidence) -> str:
-    """Reason why a judge that gives all scores the same probability cannot be called fair."""
-    return (
-        f"The judge says nothing of these texts: each of the {evidence.n} scores has the same probability in every read"
-        f" (the most probable one has {evidence.top_probability:.3f} on average, and equal ones have"
-        f" {1 / evidence.n:.3f}). That no order changes such an answer is no sign of a fair judge."
-    )
+def _unknown(evidence: Evidence) -> Iterator[str]:
+    """What the reads as a whole lack to show that an effect is small."""
+    if _silent(evidence):
+        yield (
+            f"The judge says nothing of these texts: each of the {evidence.n} scores has the same probability in every "
+            f"read (the most probable one {evidence.top_probability:.3f} on average, equal ones {1 / evidence.n:.3f})."
+        )
+    if evidence.n_orderings > 1 and not evidence.crossed:
+        yield f"Not every score was shown often enough in every position ({evidence.n_orderings} orderings)."
+    if evidence.copied:
+        cells = evidence.causes_of(causes.COPIES)[0]["cells"]
+        yield (
+            f"Repeats never differ ({cells:,} prompts), although orderings do: they are copies, unless the temperature "
+            "was 0. What chance does is not known."
+        )
+
+
+def _apart(evidence: Evidence) -> Iterator[str]:
+    """Reasons why option probabilities do not show what the order does to the single scores that users see."""
+    if not evidence.hard or evidence.spread.readout != Readout.SOFT or evidence.written_spread.shown:
+        return
+    users = "Users see the written scores."
+    apart = [row for row in evidence.causes_of(causes.WRITTEN) if row["p"] <= DISAGREE]
+    if evidence.written_spread.verdict == equivalence.NOT_SHOWN:
+        sd = interval_text(evidence.written_spread.sd, ".2f")
+        yield f"By repeats, an ordering moves single written scores by {sd} points (SD). {users}"
+    elif apart:
+        where = f"position {apart[0]['position']}" if "position" in apart[0] else "orderings"
+        may = "disagree" if apart[0]["p"] <= causes.LEVEL else "may disagree"
+        differ = f"groups differ in what {where} does to written scores, not to probabilities ({_p(apart[0]['p'])})"
+        yield f"The readouts {may}: {differ}. {users}"
+    elif not evidence.exponent[0] < SURE:
+        yield f"The most probable score is nearly always written, and jumps where probabilities move little. {users}"
+    if evidence.causes_of(causes.ROUNDING):
+        yield "Option probabilities have one decimal, too coarse for what an ordering does to single items."
+
+
+def _open_single(evidence: Evidence) -> Iterator[str]:
+    """Reasons why the order may move single items, unless they are shown to move by less than the margin."""
+    own = evidence.spread
+    if own.verdict == equivalence.NOT_SHOWN:
+        yield from spread.of_bias(own)
+    elif own.readout and not own.shown and own.sd.known:
+        yield _open(evidence, SINGLE, own.reach, own.margin)
+    elif own.readout and not own.shown and not evidence.copied:
+        yield "What an ordering does to single items is not known: read prompts twice, or ask for option probabilities."
+
+
+def _silent(evidence: Evidence) -> bool:
+    return evidence.says_nothing and not order_tests.findings(evidence.tests)
 
 
 def _saturation(evidence: Evidence) -> str:
     """Reason why an order can hardly change the written scores; empty if it can."""
-    if evidence.hard and evidence.commonest_share >= uniformity.COMMONEST:
+    if evidence.hard and evidence.one_score:
         share = evidence.commonest_share
-        often = "more than 99%" if NEARLY_ALL < share < 1 else f"{share:.0%}"
+        often = "more than 99%" if spread.NEARLY_ALL < share < 1 else f"{share:.0%}"
         return f"it gives score {evidence.commonest_score} in {often} of its reads"
-    if evidence.hard and evidence.crossed and evidence.hard.saturated and not math.isnan(evidence.discordant_share):
+    if is_stable(evidence):
         few = f"only {_percent(evidence.discordant_share)}" if evidence.discordant_share else "none"
         return f"{few} of the pairs of reads of an item have different scores"
     return ""
@@ -227,197 +296,162 @@ def _saturation(evidence: Evidence) -> str:
 
 def is_stable(evidence: Evidence) -> bool:
     """True if scores differ between items, but hardly ever between the reads of one item."""
-    return bool(_saturation(evidence)) and evidence.commonest_share < uniformity.COMMONEST
+    varied = evidence.commonest_share < uniformity.COMMONEST and not math.isnan(evidence.discordant_share)
+    return bool(evidence.hard and evidence.crossed and evidence.hard.saturated and varied)
 
 
-def _unmoved(evidence: Evidence) -> str:
-    """Reason why unchanged scores give no verdict; empty if an order changed one, or if nearly all scores are equal.
+def _why_saturated(evidence: Evidence) -> str:
+    """Why nothing was found in scores that hardly vary, with an exact bound if no order changed a score.
 
-    The reason is given if no group has two reads of an item with different scores. It states an exact upper bound of
-    the share of groups that have such reads. The bound holds for groups of any sizes that were drawn independently.
+    The bound is for the share of groups of any sizes that were drawn independently.
     """
-    if not is_stable(evidence) or evidence.discordant_share > 0:
-        return ""
-    most = 1 - MISSED ** (1 / evidence.n_groups)
-    return (
-        f"The order changed no score: in {evidence.n_reads:,} reads every item has one score in all its orderings. "
-        f"With {1 - MISSED:.0%} confidence it changes a score in at most {_percent(most)} of the groups. "
-        "Scores that never change cannot show a weak preference."
-    )
-
-
-def _few_groups(evidence: Evidence) -> bool:
-    return evidence.independent_groups < FEWEST_GROUPS
-
-
-def _worth(evidence: Evidence) -> str:
-    """Words for the effective number of groups, if groups are unequal; else empty."""
-    if not evidence.unequal:
-        return ""
-    return (
-        f", so unequal that they say no more than {evidence.effective_groups:.0f} equal ones "
-        f"(the largest has {evidence.heaviest_group:.0%} of the items)"
-    )
-
-
-def _remedy(evidence: Evidence) -> str:
-    """Change that would let the reads answer the question."""
-    main = evidence.main
-    if evidence.says_nothing:
+    if is_stable(evidence) and not evidence.discordant_share:
+        most = 1 - MISSED ** (1 / evidence.n_groups)
         return (
-            "Look at single answers first. A server gives all levels the same probability where it does not know the"
-            " tokens of its labels, or has no trained head for the question."
+            f"No order changed a score in {evidence.n_reads:,} reads: with {1 - MISSED:.0%} confidence it changes one "
+            f"in at most {_percent(most)} of the groups. Such scores cannot show a weak preference."
         )
-    if not evidence.readouts or evidence.failed_share > MOST_FAILED:
-        return (
-            "Look at the single reads first: most likely the prompt, or the longest length of an answer, is at fault."
-        )
-    if evidence.n_orderings == 1 or not evidence.crossed or not main.v.known:
-        return "Read each item in orderings in which every score stands in every position, as strategy balanced does."
-    if is_stable(evidence):
-        return (
-            "Check that the judge sees the rubric: some servers ignore system messages, and then no order can change a "
-            "score. If it does, averaging over orderings changes next to nothing here. Option probabilities, or items "
-            "between two scores, could show a preference that is too weak to change these scores."
-        )
-    if evidence.saturated:
-        return (
-            "Judge items that differ more, or look at the option probabilities where they are known. A judge that "
-            "gives nearly one score hardly tells these items apart, in any order."
-        )
-    return f"Read more groups of items: at least {FEWEST_GROUPS}; a hundred tell much more."
+    return f"The judge is saturated: {_saturation(evidence)}, which leaves little to find."
 
 
-def _until_more_is_known(evidence: Evidence, planned: groups.Groups | None) -> str:
-    """Advice if the intervals are too wide, with the number of groups that would make them narrow enough."""
-    if evidence.spread.verdict == equivalence.NOT_SHOWN:
-        average = _with_calls(SINGLE, evidence)
-        return f"{average} {groups.sentence(planned)}" if planned else average
-    more = groups.sentence(planned) if planned else "More groups of items would make the intervals narrower."
-    return f"{_with_calls('Until more is known, average over all these orderings.', evidence)} {more}"
-
-
-def _with_calls(average: str, evidence: Evidence) -> str:
-    """Advice to average, with the cost of averaging."""
-    calls = (
-        evidence.n_orderings if evidence.shared else round((evidence.n_reads + evidence.n_failed) / evidence.n_items)
-    )
-    return f"{average} {spread.calls(evidence.spread, calls)}"
-
-
-def _seen_anyway(evidence: Evidence, tests: dict[order_tests.Test, float]) -> Iterator[str]:
-    """Sentences on findings of reads that cannot answer the question, so that no verdict rests on these findings."""
-    if not evidence.readouts:
+def _reasons(evidence: Evidence, rows: Sequence[Estimand], word: str) -> Iterator[str]:
+    """The sentences of a card, the most important first."""
+    if not rows:
+        yield "No read has a score."
         return
-    if not evidence.crossed:
-        if evidence.points.usual.known and not _saturation(evidence):
-            where = f"{_interval(evidence.points.usual, '+z.2f')} points from the mean of these orderings"
-            yield f"The usual ordering lies {where}{POINTS_AS[evidence.points.name]}. {no_finding(tests)}"
+    prevented = [cause.sentence for cause in _preventing(evidence)]
+    explained = [cause.sentence for row in rows for cause in row.causes if cause.sentence not in prevented]
+    negligible = [row for row in rows if row.found and row.small and not row.biased and not row.explained]
+    single = [] if prevented or not evidence.crossed else [*spread.said_first(evidence.spread)]
+    if evidence.copied or _silent(evidence):
+        yield from _unknown(evidence)
+    yield from prevented
+    yield from (_of_finding(evidence, row) for row in rows if row.biased)
+    if word == BIASED_IN_PROBABILITIES:
+        yield f"Written scores hardly show it: {_saturation(evidence)}."
+    yield from explained
+    yield from (f"{SMALL} ({row.margin:g}): {_of_finding(evidence, row)}" for row in negligible)
+    if word in (BIASED, BIASED_IN_PROBABILITIES):
+        yield from _unknown(evidence)
+        yield from (*single, *spread.of_bias(evidence.spread))
         return
-    main, soft = evidence.main, evidence.soft
-    of_soft = {key: p for key, p in tests.items() if key[0] == Readout.SOFT}
-    if _saturation(evidence):
-        if soft and of_soft and not order_tests.findings(of_soft):
-            yield f"The option probabilities do not show it either. {no_finding(of_soft)}"
-    elif main.v.known:
-        yield (
-            f"In these reads V is {_interval(main.v, '.2f')}, where 0 is every position equally often"
-            f"{', but intervals of so few groups cannot be relied on' if _few_groups(evidence) else ''}."
-        )
+    if word == EQUIVALENT:
+        yield from () if negligible else (no_finding(evidence.tests),)
+        small = "; ".join(_of_small(evidence, row) for row in rows if row.required)
+        yield f"All effects are smaller than their margins: {small}."
+        yield from (f"{sentence} Such changes are small, go up and down, and cancel in means." for sentence in single)
+        return
+    if not evidence.crossed and evidence.n_orderings > 1 and evidence.points.usual.known:
+        usual = interval_text(evidence.points.usual, "+z.2f") + f" points{POINTS_AS[evidence.points.name]}"
+        yield f"The usual ordering lies {usual} from the mean of these orderings."
+    if not (prevented or explained or negligible):
+        yield no_finding(evidence.tests)
+    yield from single
+    if not prevented:
+        missing = [dict.fromkeys(row.missing) for row in rows if row.required]
+        yield from _unknown(evidence)
+        yield from (sentence for of_row in missing for sentence in of_row)
 
 
-def _of_bias(evidence: Evidence, found: dict[order_tests.Test, float], points: ReadoutResults) -> Iterator[str]:
-    """The findings in words, and the size of the effect on the scores of one readout."""
-    for readout in evidence.readouts:
-        how = READ_AS[readout.name]
-        own = {name: p for (of, name), p in found.items() if of == readout.name}
-        if "selection" in own:
-            yield (
-                f"Positions are not selected equally often{how}: {_extremes(readout)} "
-                f"(V {_interval(readout.v, '.2f')}, {_p(own['selection'])})."
+def no_finding(tests: dict[order_tests.Test, float]) -> str:
+    """The sentence that no test finds an effect of the order, with the smallest p-value and the level."""
+    if not tests:
+        return "No test of the order could be made."
+    least, many = min(tests.values()), f" of {len(tests)} tests, adjusted" if len(tests) > 1 else ""
+    return f"No effect of the order is found: {_p(least)}{many}, where {order_tests.LEVEL:g} or less is a finding."
+
+
+def _of_finding(evidence: Evidence, row: Estimand) -> str:
+    """The sentence on an effect that was found."""
+    p, readout = _p(row.p), evidence.points if row.name == POINTS else evidence.log_odds
+    tests, how = [test for _, test in _found(evidence, row.name)], READ_AS[readout.name]
+    if row.name == POINTS:
+        usual = readout.usual
+        if usual.bounded and (usual.low > 0 or usual.high < 0):
+            size = f"{interval_text(usual, '+z.2f')} points{POINTS_AS[readout.name]}"
+            return f"The usual ordering shifts the mean score by {size} ({p})."
+        gap = (
+            ""
+            if math.isnan(readout.largest_gap)
+            else (
+                f": the two that differ most are {readout.largest_gap:.2f} points apart, where chance makes "
+                f"{readout.gap_by_chance:.2f}"
             )
-        if "preference" in own:
-            yield f"Some positions are preferred{how} ({_p(own['preference'])}). {_preference(readout)}"
-        if "interaction" in own:
-            p = _p(own["interaction"])
-            yield f"High and low scores are preferred at different positions{how} ({p}). {_interaction(readout)}"
-        if "points" in own:
-            usual = f"; of the usual ordering {_p(own['usual'])}" if "usual" in own else ""
-            p = f"{_p(own['points'])}{usual}"
-            yield f"The order moves the mean score{POINTS_AS[readout.name]}: {_points(readout)} ({p})."
-        elif "usual" in own:
-            where = f"it lies {_interval(readout.usual, '+z.2f')} points from the mean of all orderings"
-            yield f"The usual ordering moves the mean score{POINTS_AS[readout.name]}: {where} ({_p(own['usual'])})."
-    yield from spread.of_bias(evidence.spread)
-    yield from _size(points)
-    if len(evidence.tests) > 1:
-        yield f"p is adjusted for {len(evidence.tests)} tests, and {order_tests.LEVEL:g} or less is a finding."
-
-
-def _size(points: ReadoutResults) -> Iterator[str]:
-    """Sentence on the size of the effect on scores, compared with the margin."""
-    small, how = points.small_points, POINTS_AS[points.name]
-    if small.shown:
-        yield f"The mean score is hardly moved: no ordering moves it by {small.margin:g} points or more{how}."
-    elif small.verdict == equivalence.NOT_SHOWN:
-        apart = f"; the two that differ most are {points.largest_gap:.2f} apart" if points.largest_gap > 0 else ""
-        yield f"It is not small: one ordering moves the mean score by more than {small.margin:g} points{how}{apart}."
-    elif small.verdict and _reach(small.worst) < small.margin:
-        yield (
-            f"Whether it is small cannot be told: with so few groups one ordering could move the mean score by "
-            f"{small.margin:g} points or more{how}."
         )
-    elif small.verdict and not math.isnan(_reach(small.worst)):
-        yield (
-            f"Whether it is small cannot be told: one ordering could move the mean score by up to "
-            f"{_reach(small.worst):.2f} points{how}, and the margin is {small.margin:g}."
+        return f"Mean scores differ between orderings{POINTS_AS[readout.name]}{gap} ({p})."
+    if row.name == INTERACTION:
+        value = -row.value if row.value.estimate < 0 else row.value
+        ends = ("highest", "lowest") if row.value.estimate < 0 else ("lowest", "highest")
+        return (
+            f"The first position adds {interval_text(value, '+z.2f')} log-odds more to the {ends[0]} score than to "
+            f"scores on average{how}, and the last to the {ends[1]} score ({p})."
         )
-
-
-def _of_equivalence(evidence: Evidence, tests: dict[order_tests.Test, float]) -> Iterator[str]:
-    readout = evidence.log_odds
-    points, log_odds = evidence.points.small_points, readout.small_log_odds
-    yield no_finding(tests)
-    yield (
-        f"No order moves the mean score by {points.margin:g} points or more: at most by "
-        f"{_at_most(_reach(points.worst))}{POINTS_AS[evidence.points.name]}."
+    sizes = [value.estimate for value in readout.preference]
+    if order_tests.PREFERENCE in tests and sizes and not any(map(math.isnan, sizes)):
+        most, least = sizes.index(max(sizes)), sizes.index(min(sizes))
+        above, below = (interval_text(readout.preference[place], "+z.2f") for place in (most, least))
+        return (
+            f"Position {most + 1} adds {above} to the log-odds of the score that stands there{how}, position "
+            f"{least + 1} {below} ({p})."
+        )
+    shares = [share.estimate for share in readout.shares] or [math.nan]
+    most, least = shares.index(max(shares)), shares.index(min(shares))
+    return (
+        f"Positions are not selected equally often{how}: position {most + 1} gets {shares[most]:.0%}, position "
+        f"{least + 1} {shares[least]:.0%}, where {1 / len(shares):.0%} is equal (V "
+        f"{interval_text(readout.v, '.2f')}, {p})."
     )
-    yield (
-        f"No position is worth {log_odds.margin:g} log-odds or more: at most "
-        f"{_at_most(_reach(log_odds.worst))}{READ_AS[readout.name]}."
+
+
+def _of_small(evidence: Evidence, row: Estimand) -> str:
+    """Words for an effect that is shown to be smaller than its margin."""
+    article, what, unit = EFFECTS[row.name]
+    how = {POINTS: POINTS_AS[evidence.points.name], LOG_ODDS: READ_AS[evidence.log_odds.name]}.get(row.name, "")
+    most = math.ceil(_reach(row.bounds) * 100 - 1e-9) / 100  # rounded up, so that a small size is not written as 0.00
+    return f"{article} {what} at most {most:.2f} {unit}{how}, margin {row.margin:g}"
+
+
+def _open(evidence: Evidence, name: str, reach: float, margin: float) -> str:
+    """The sentence on an effect that is not shown to be small."""
+    article, what, unit = EFFECTS[name]
+    if math.isnan(reach) and name == POINTS:
+        shared = "no items connect all orderings" if evidence.shared else "items were read in orderings of their own"
+        return f"The shift of the mean score by one ordering is not known: {shared}."
+    if reach < margin:
+        return f"{evidence.n_groups} groups cannot exclude that in a few {article} {what} {margin:g} {unit} or more."
+    up_to = f"{margin:g} {unit} or more" if math.isnan(reach) else f"up to {reach:.2f} {unit} (margin {margin:g})"
+    return f"Not excluded: {article} {what} {up_to}."
+
+
+def _remedy(evidence: Evidence, rows: Sequence[Estimand], planned: groups.Groups | None) -> str:
+    """What would let the reads answer the question: of the first condition that holds."""
+    more = groups.sentence(planned) if planned else ""
+    explained = [cause.name for row in rows for cause in row.explained]
+    uncrossed = evidence.n_orderings == 1 or not evidence.crossed or not evidence.main.v.known
+    remedies = (
+        (_silent(evidence), UNREAD),
+        (not rows or evidence.failed_share > MOST_FAILED, "Look at the reads without a score first. " + AT_FAULT),
+        (
+            uncrossed,
+            "Read items in orderings in which every score stands in every position, as strategy balanced does.",
+        ),
+        (_few_groups(evidence), f"Read more groups of items, at least {FEWEST_GROUPS}. {more}".rstrip()),
+        (evidence.copied, "Read each prompt in two calls, or state that the temperature is 0. Average until then."),
+        (causes.FAILURES in explained, "Find out why scores are missing in some orderings, and read those again."),
+        (explained, _calls("Average over these orderings, and look at the one that differs.", evidence)),
+        (evidence.spread.verdict == equivalence.NOT_SHOWN, _calls(SINGLE_ITEMS, evidence)),
+        (is_stable(evidence) and not order_tests.findings(evidence.tests), STABLE),
+        (evidence.one_score, "Judge items that differ more, or look at option probabilities."),
     )
-    yield from spread.of_equivalence(evidence.spread)
+    until = f"Until more is known, average over these orderings. {more or 'More groups would narrow the intervals.'}"
+    return next((text for holds, text in remedies if holds), until)
 
 
-def _too_wide(evidence: Evidence) -> Iterator[str]:
-    """Sentences on the intervals that do not exclude a bias."""
-    points, readout = evidence.points.small_points, evidence.log_odds
-    log_odds = readout.small_log_odds
-    if evidence.independent_groups < uniformity.FEW_CLUSTERS:
-        yield (
-            f"{evidence.n_groups} groups{_worth(evidence)} are too few to show a bias to be small; at least "
-            f"{uniformity.FEW_CLUSTERS} are needed."
-        )
-    if not points.verdict and not evidence.shared:
-        yield "Items were read in orderings of their own, so that the shift of the score by one ordering is not known."
-    elif not points.verdict:
-        yield "The shift of the score by one ordering is not known: no items connect all orderings with each other."
-    elif not points.shown:
-        yield _open("an order could move the mean score by", points.worst, points.margin, "points")
-    if not log_odds.shown:
-        yield _open("a position could be worth", log_odds.worst, log_odds.margin, "log-odds")
-    if evidence.n > 2 and not readout.small_interaction.shown:
-        what = "a position could be worth more to high scores than to low ones by"
-        yield _open(what, readout.small_interaction.worst, log_odds.margin, "log-odds")
-    yield from spread.open_bound(evidence.spread)
-
-
-def _open(what: str, worst: Interval, margin: float, unit: str) -> str:
-    if math.isnan(_reach(worst)):
-        return f"The interval is not known: {what} {margin:g} {unit} or more."
-    if _reach(worst) < margin:
-        return f"With so few groups {what} {margin:g} {unit} or more."
-    return f"The interval is wide: {what} up to {_reach(worst):.2f} {unit}, and the margin is {margin:g}."
+def _calls(average: str, evidence: Evidence) -> str:
+    """Advice to average, with the cost of averaging."""
+    orderings = evidence.n_orderings
+    most = orderings if evidence.shared else round((evidence.n_reads + evidence.n_failed) / evidence.n_items)
+    return f"{average} {spread.calls(evidence.spread, most)}"
 
 
 def _reach(interval: Interval) -> float:
@@ -425,67 +459,7 @@ def _reach(interval: Interval) -> float:
     return max(abs(interval.low), abs(interval.high))
 
 
-def _extremes(readout: ReadoutResults) -> str:
-    shares = [share.estimate for share in readout.shares]
-    most, least = int(np.argmax(shares)), int(np.argmin(shares))
-    return (
-        f"position {most + 1} gets {shares[most]:.0%} and position {least + 1} {shares[least]:.0%} of the selections, "
-        f"where {1 / len(shares):.0%} is equal"
-    )
-
-
-def _preference(readout: ReadoutResults) -> str:
-    values = [interval.estimate for interval in readout.preference]
-    if not values or any(math.isnan(value) for value in values):
-        return "By how much cannot be told: some positions always win against others, or the orderings do not tell."
-    most, least = int(np.argmax(values)), int(np.argmin(values))
-    return (
-        f"Position {most + 1} adds {_interval(readout.preference[most], '+z.2f')} to the log-odds of the score that "
-        f"stands there, and position {least + 1} {_interval(readout.preference[least], '+z.2f')}, against the mean of "
-        f"all positions.{_others(readout)}{_tiny(_widest(readout.preference), readout.small_log_odds.margin)}"
-    )
-
-
-def _widest(values: Sequence[Interval]) -> Interval:
-    """The interval that is farthest from 0."""
-    return max(values, key=_reach)
-
-
-def _others(readout: ReadoutResults) -> str:
-    """Sentences on the positions whose preference is clearly above 0 or below 0, if there are more than two of them."""
-    above = [place for place, interval in enumerate(readout.preference, start=1) if interval.low > 0]
-    below = [place for place, interval in enumerate(readout.preference, start=1) if interval.high < 0]
-    if len(above) + len(below) <= 2:
-        return ""
-    sides = (("preferred", above), ("avoided", below))
-    said = " and ".join(f"{_listed(places)} {how}" for how, places in sides if places)
-    return f" By their intervals {said}."
-
-
-def _listed(places: list[int]) -> str:
-    *first, last = map(str, places)
-    return f"positions {', '.join(first)} and {last} are" if first else f"position {last} is"
-
-
-def _interaction(readout: ReadoutResults) -> str:
-    value = readout.interaction
-    at_first, at_last = ("highest", "lowest") if value.estimate < 0 else ("lowest", "highest")
-    size = -value if value.estimate < 0 else value
-    return (
-        f"The first position adds {_interval(size, '+z.2f')} log-odds more to the {at_first} score than to scores on "
-        f"average. So does the last position to the {at_last} score.{_tiny(size, readout.small_interaction.margin)}"
-    )
-
-
-def _points(readout: ReadoutResults) -> str:
-    if not readout.usual.known:
-        return "where each score stands changes the mean score"
-    gap = f"the two orderings that differ most are {readout.largest_gap:.2f} points apart"
-    chance = f"{gap}, where chance alone makes {readout.gap_by_chance:.2f}"
-    return f"{chance}; the usual ordering lies {_interval(readout.usual, '+z.2f')} points from the mean of all"
-
-
-def _interval(value: Interval, form: str) -> str:
+def interval_text(value: Interval, form: str) -> str:
     """An estimate and its interval. If two decimals would wrongly show 0, two significant digits are given."""
     numbers = [abs(number) for number in (value.estimate, value.low, value.high) if not math.isnan(number)]
     largest = max(numbers, default=0.0)
@@ -493,18 +467,6 @@ def _interval(value: Interval, form: str) -> str:
         form = form.replace("z.2f", ".2f").replace(".2f", f".{1 - math.floor(math.log10(largest))}f")
     ends = f" [{value.low:{form}}, {value.high:{form}}]" if value.bounded else ""
     return f"{value.estimate:{form}}{ends}"
-
-
-def _tiny(value: Interval, margin: float) -> str:
-    """Sentence on an effect that was found but is too small to notice; empty for a larger effect."""
-    if not abs(value.estimate) < WRITTEN_AS_0 or not _reach(value) < margin:
-        return ""
-    return f" So little is found where reads have next to no noise; the margin is {margin:g} log-odds."
-
-
-def _at_most(value: float) -> str:
-    """A size with two decimals, rounded up, so that a small size is not written as 0.00."""
-    return f"{math.ceil(value * 100 - 1e-9) / 100:.2f}"
 
 
 def _p(p: float) -> str:

@@ -29,7 +29,8 @@ ABOUT_READ = ("judge", "criterion", "condition")  # columns that say how a read 
 REASON = "failure"  # column with the reason why a read has no score, in words of the file
 LONGEST_REASON = 60  # characters of a reason that are kept
 MISSING = {"", "nan", "none", "null", "na", "n/a", "<na>"}  # texts for a missing value; case does not count
-SUM_WITHIN = 0.02  # allowed distance of a sum from 1: probabilities are often written with two decimals
+ROUNDED = 0.005  # allowed distance of a sum from 1 for each level: probabilities are often written with two decimals
+FEWEST_ROUNDED = 4  # levels; fewer may be as far from 1 as these
 # Columns of the workflow's files of scores.
 WORKFLOW = {"study", "item_id", "group_id", "strategy", "condition", "profile", "n", "ordering", "score"}
 PROBE = "score_order"  # in this probe, scores are numbers of the levels that the orderings list
@@ -689,11 +690,14 @@ def _probabilities(
         listed = files.listed(sorted(values))
         raise InputError(f"{where}: columns of probabilities: found {listed}, expected {expected}")
     shares = np.column_stack([values[name] for name in wanted])
-    is_known = ~np.isnan(shares)
+    is_known, within = ~np.isnan(shares), max(n, FEWEST_ROUNDED) * ROUNDED + 1e-9
+    decimals = (
+        "of two decimals or more " if (np.abs(shares * 10 - np.round(shares * 10))[is_known] < 1e-9).all() else ""
+    )
     for bad, expected in (
         (is_known.any(axis=1) & ~is_known.all(axis=1), "a probability of every score, or of none"),
-        ((is_known & ~((shares >= 0) & (shares <= 1 + SUM_WITHIN))).any(axis=1), "probabilities from 0 to 1"),
-        (is_known.all(axis=1) & ~(np.abs(shares.sum(axis=1) - 1) <= SUM_WITHIN), "probabilities that sum to 1"),
+        ((is_known & ~((shares >= 0) & (shares <= 1 + within))).any(axis=1), "probabilities from 0 to 1"),
+        (is_known.all(axis=1) & ~(np.abs(shares.sum(axis=1) - 1) <= within), f"probabilities {decimals}that sum to 1"),
     ):
         if bad.any():
             place = int(np.flatnonzero(bad)[0])

@@ -11,10 +11,10 @@ from rubric_order.base.keys import KEYS
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
-from rubric_order.methods.position import blocks, copies, sampling, selections
+from rubric_order.methods.position import blocks, causes, copies, sampling, selections
 from rubric_order.methods.uncertainty import resampling
 
-READ = ["item_id", "group_id", "read_index", "ordering", "score", "failure"]
+READ = ["item_id", "group_id", "read_index", "ordering", "score", "expected_score", "failure"]
 COLUMNS = {"scores": [*KEYS, *READ, *selections.READOUTS.values()]}
 
 
@@ -56,6 +56,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         - `top_probability`: probability of a read's most probable option, as a mean over reads.
         - `known_share`: share of the reads whose option probabilities are known.
 
+        `causes` has a row for each cause other than positions that was tested, as JSON, see `causes.causes`.
+
         Answers seem to be drawn in proportion to the option probabilities raised to the power `exponent`, see
         `sampling.exponent`. The interval of the power, over groups, is from `exponent_low` to `exponent_high`.
     """
@@ -66,7 +68,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     columns += ["shared", "balanced", "fewest", "most", "known_share", "exponent", "exponent_low", "exponent_high"]
     types = dict.fromkeys(("crossed", "shared", "balanced"), "bool") | dict.fromkeys(("fewest", "most"), "int64")
     types["commonest_score"] = "Int8"
-    return tidy.from_rows(rows, [*columns, "n_copies", "copies", "failures"], types)
+    return tidy.from_rows(rows, [*columns, "n_copies", "copies", "failures", "causes"], types)
 
 
 def _of_block(block: blocks.Block) -> Row:
@@ -97,7 +99,7 @@ def _of_block(block: blocks.Block) -> Row:
         row["known_share"] = float(block.table[column].notna().mean())
         both = scored.to_numpy() & block.table[column].notna().to_numpy()
         row |= dict(zip(("exponent", "exponent_low", "exponent_high"), _drawn(block, both), strict=True))
-    return block.keys | row
+    return block.keys | row | {"causes": json.dumps(causes.causes(block))}
 
 
 def _failures(block: blocks.Block, failed: pd.Series) -> str:

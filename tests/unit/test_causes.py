@@ -1,0 +1,127 @@
+"""Causes other than positions: each is found where it is planted, and not where it is absent; numbers by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rubric_order.library import estimates
+from rubric_order.methods.position import causes
+
+ORDERINGS = [np.roll(np.arange(1, 6), -turn)[::side] for side in (1, -1) for turn in range(5)]
+NAMES = [" ".join(map(str, ordering)) for ordering in ORDERINGS]
+
+
+def rows(score, *, group=None, probabilities=None, repeats=1):
+    """Rows of causes of a table of scores, items by orderings; NaN for a read without a score."""
+    item, read = np.indices(score.shape).reshape(2, -1)
+    group = np.arange(len(score)) if group is None else group
+    columns = {"item": item, "group": group[item], "ordering": np.array(NAMES)[read], "score": score.ravel()}
+    if probabilities is not None:
+        columns |= {f"p_{level + 1}": probabilities[..., level].ravel() for level in range(5)}
+    table = pd.concat([pd.DataFrame(columns)] * repeats, ignore_index=True)
+    (block,) = estimates.kept(estimates.scores_of(table)).blocks
+    found = causes.causes(block)
+    return {row["cause"]: row for row in found if row["readout"] == "hard" or row["cause"] in ("scale", "rounding")}
+
+
+def drawn(seed, items=60, *, times=(1.0,) * 10, first=0.0):
+    """Scores drawn from probabilities, and these; `times` multiplies the log-odds of each ordering."""
+    rng = np.random.default_rng(seed)
+    quality = rng.uniform(1, 5, items)
+    worth = -((np.arange(1, 6) - quality[:, None]) ** 2) / 2
+    at = np.array([np.argsort(ordering) for ordering in ORDERINGS])  # position of each score
+    logs = worth[:, None, :] * np.array(times)[:, None] + first * (at == 0) + 0.05 * rng.normal(size=(items, 10, 5))
+    shares = np.exp(logs) / np.exp(logs).sum(axis=2, keepdims=True)
+    score = 1.0 + (shares.cumsum(axis=2) < rng.random((items, 10, 1))).sum(axis=2)
+    return np.minimum(score, 5), shares
+
+
+def test_repeats_that_never_differ_are_copies_only_where_orderings_differ():
+    score, _ = drawn(1)
+    assert rows(score, repeats=3)["copies"]["cells"] == 600
+    assert "copies" not in rows(score)
+    assert "copies" not in rows(np.repeat(score[:, :1], 10, axis=1), repeats=2)
+    assert "copies" not in rows(score[:1], repeats=2)  # ten repeats can agree by chance
+
+
+def test_the_commonest_score_is_counted_in_each_ordering():
+    score = np.full((40, 10), 5.0)
+    score[:16, 0] = 4.0
+    assert rows(score)["saturation"]["least"] == pytest.approx(24 / 40)
+
+
+def test_the_correlation_of_groups_is_that_of_products_by_hand():
+    """Both items of each group gain 1 in the usual ordering, or none does: what orderings do is one thing a group."""
+    score = np.full((40, 10), 3.0)
+    score[:20, 0] = 4.0
+    group = np.arange(40) // 2
+    assert rows(score, group=group)["group"]["correlation"] == pytest.approx(1)
+    split = np.full((40, 10), 3.0)
+    split[::2, 0] = 4.0  # one item of each group gains, the other loses
+    assert rows(split, group=group)["group"]["correlation"] == 0
+    assert rows(score, group=np.r_[np.zeros(20, int), np.arange(1, 21)])["group"]["groups"] == pytest.approx(
+        40**2 / (20**2 + 20)
+    )
+
+
+def test_failures_of_one_ordering_bound_its_shift_by_what_items_got_elsewhere():
+    """Ten items score 2 and 4 by turns; five of them have no score in the usual ordering, where others score 3."""
+    score = np.tile([3.0, 2, 4, 2, 4, 2, 4, 2, 4, 3], (40, 1))
+    score[:20, 0] = np.nan
+    row = rows(score)["failures"]
+    assert row["p"] < 1e-3
+    assert (row["ordering"], row["share"], row["others"]) == (NAMES[0], 0.5, 0.0)
+    # Filled with 2 or 4: 20 of 40 items move by -1 or +1 less a tenth of it; at worst by -2 or +2.
+    assert (row["low"], row["high"]) == pytest.approx((-0.45, 0.45))
+    assert (row["worst_low"], row["worst_high"]) == pytest.approx((-0.9, 0.9))
+    assert row["tests"]["usual"] > 0.5
+    spread_out = np.tile([3.0, 2, 4, 2, 4, 2, 4, 2, 4, 3], (40, 1))
+    spread_out[np.arange(40), np.arange(40) % 10] = np.nan
+    assert "tests" not in rows(spread_out)["failures"]
+
+
+def test_a_scale_of_one_ordering_makes_no_preference():
+    score, shares = drawn(2, times=np.where(np.arange(10) == 2, 2.0, 1.0))
+    row = rows(score, probabilities=shares)["scale"]
+    assert (row["ordering"], row["p"] < 1e-6) == (NAMES[2], True)
+    assert 1.7 < row["times"] < 2.0  # less the mean over orderings, of which it is one
+    assert row["tests"]["preference"] > 0.05
+    row = rows(*drawn(2, first=0.3)[:1], probabilities=drawn(2, first=0.3)[1])["scale"]
+    assert "preference" not in row.get("tests", {})
+
+
+def test_a_shift_of_one_ordering_is_no_preference_for_a_position():
+    """Nine orderings agree, and a fifth of the items gain a point in the usual one: without it nothing differs."""
+    score = np.repeat(np.arange(1, 5).repeat(10)[:, None].astype(float), 10, axis=1)
+    score[::5, 0] += 1
+    row = rows(score)["one ordering"]
+    assert (row["ordering"], row["tests"]["preference"]) == (NAMES[0], 1.0)
+    assert "one ordering" not in rows(drawn(6, items=100, first=1.0)[0])
+
+
+def test_one_decimal_is_too_coarse_and_two_are_not():
+    score, shares = drawn(3)
+    assert "rounding" not in rows(score, probabilities=shares)
+    tenths = np.zeros_like(shares)
+    tenths[..., 0], tenths[..., 1] = 0.3, 0.7
+    assert "rounding" in rows(score, probabilities=tenths)
+
+
+def test_written_scores_that_move_by_group_are_apart_from_probabilities_that_do_not():
+    score, shares = drawn(4, items=200)
+    assert rows(score, probabilities=shares)["written"]["p"] > 0.2
+    moved = np.concatenate([drawn(seed, items=100, first=size)[0] for seed, size in ((5, 1.0), (5, -1.0))])
+    still = np.concatenate([drawn(5, items=100)[1]] * 2)
+    row = rows(moved, probabilities=still)["written"]
+    assert (row["p"] < 1e-3, row["position"]) == (True, 1)
+
+
+@pytest.mark.parametrize(
+    ("items", "lost", "groups"), [(1, 0, 1), (30, 300, 30), (30, 299, 30), (30, 290, 1), (30, 0, 1), (3, 15, 3)]
+)
+def test_causes_of_few_or_failed_reads_have_no_errors(items, lost, groups):
+    score, shares = drawn(7, items=items)
+    score.ravel()[:lost] = np.nan
+    group = np.arange(items) % groups
+    assert all("p" not in row or row["p"] >= 0 for row in rows(score, group=group).values())
+    assert all("p" not in row or row["p"] >= 0 for row in rows(score, group=group, probabilities=shares).values())

@@ -1,0 +1,358 @@
+"""Causes other than positions that could give the findings of a bias card, and p-values that allow for each of them.
+
+- **failures**: reads without a score are more frequent in some orderings, or in some orderings for low or high scores.
+- **scale**: the judge is surer in some orderings. Log-odds then change most for the scores that it prefers anyway.
+- **one ordering**: without one ordering, no position is preferred.
+- **copies**: repeats of a prompt never differ, so that they do not show chance.
+- **written**: groups prefer positions in written scores that they do not prefer in option probabilities.
+- **group**: the correlation of what orderings do to the items of a group.
+- **saturation**: the least share of the commonest score in any ordering.
+- **rounding**: option probabilities have one decimal.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.methods.position import order_tests, preference
+from rubric_order.methods.position.blocks import Block, matrix_of
+from rubric_order.methods.uncertainty import additive, cluster_robust, distributions, rao_scott, resampling
+
+FAILURES, SCALE, ONE_ORDERING, COPIES = "failures", "scale", "one ordering", "copies"
+WRITTEN, GROUP, SATURATION, ROUNDING = "written", "group", "saturation", "rounding"
+LEVEL = 0.05  # of the test that a cause is there
+MOST_ORDERINGS = 24  # of blocks that are tested
+FEWEST_ORDERINGS = 5  # without one of fewer, too little is left
+FEWEST_CELLS = 20  # pairs of item and ordering that were read twice; fewer repeats can agree by chance
+STEPS = np.linspace(0, 1, 11)
+CELLS_AT_ONCE = 4_000_000
+
+
+def causes(block: Block) -> list[Row]:
+    """Rows of the causes that could be tested, each with `cause` and `readout`, and `tests` where a finding falls.
+
+    `tests` is a dictionary from tests of `order_tests` to p-values that allow for the cause. `p` is the p-value of the
+    cause itself.
+    """
+    rows = [*_of_scores(block)]
+    if not 1 < len(block.orderings[0]) <= MOST_ORDERINGS or not block.design.shared:
+        return rows
+    for readout, values in block.readouts():
+        if readout in (Readout.HARD, Readout.SOFT):
+            rows += _failures(block, readout, values)
+            rows += _scale(block) if readout == Readout.SOFT and block.crossed else ()
+            rows += _one_ordering(block, readout) if block.crossed and "position" in block.table else ()
+    return [*rows, *_written(block)]
+
+
+def _of_scores(block: Block) -> Iterator[Row]:
+    """Rows on repeats, on the commonest score, on groups, and on rounding."""
+    shown, number = block.orderings
+    if block.table["score"].notna().any():
+        score = block.table["score"].to_numpy(dtype=float, na_value=np.nan)
+        cell, scored = block.item * len(shown) + number, ~np.isnan(score)
+        size = len(block.items) * len(shown)
+        count, total, squares = (
+            np.bincount(cell[scored], values[scored], size) for values in (score * 0 + 1, score, score**2)
+        )
+        repeated = count > 1
+        mean = np.where(count > 0, total / np.maximum(count, 1), np.nan).reshape(-1, len(shown))
+        if repeated.sum() >= FEWEST_CELLS and len(shown) > 1:
+            differ = (squares * count - total**2 > additive.ROUNDING) & repeated
+            moves = (np.nanmax(mean, axis=1, initial=-np.inf) > np.nanmin(mean, axis=1, initial=np.inf)).any()
+            if moves and not differ.any():
+                yield {"cause": COPIES, "readout": Readout.HARD, "cells": int(repeated.sum())}
+        if 1 < len(shown) <= MOST_ORDERINGS:
+            shares = np.bincount(
+                number[scored] * (block.n + 1) + score[scored].astype(int), minlength=len(shown) * (block.n + 1)
+            )
+            shares = shares.reshape(len(shown), -1)
+            most = shares.max(axis=1) / np.maximum(shares.sum(axis=1), 1)
+            yield {"cause": SATURATION, "readout": Readout.HARD, "least": float(most[shares.sum(axis=1) > 0].min())}
+    if "position_probabilities" in block.table and block.table["position_probabilities"].notna().any():
+        shares = matrix_of(block.table["position_probabilities"].dropna().to_numpy())
+        tenths = np.abs(shares * 10 - np.round(shares * 10)).max() < 1e-6
+        if tenths and not np.isin(np.round(shares, 6), (0.0, 1.0)).all():
+            yield {"cause": ROUNDING, "readout": Readout.SOFT}
+    for readout, values in block.readouts():
+        if 1 < len(shown) <= MOST_ORDERINGS and block.design.shared and readout != Readout.CALIBRATED:
+            yield _correlation(block, readout, values)
+
+
+def _correlation(block: Block, readout: Readout, values: np.ndarray) -> Row:
+    """Correlation within groups of what orderings do to items, and the number of equal groups that follows from it."""
+    mean = block.by_ordering(values)
+    given = ~np.isnan(mean)
+    away = additive.departures(additive.Cells(np.where(given, mean, 0), given.astype(float)))
+    away -= away.mean(axis=0)
+    group = block.units("group")
+    own = resampling.sum_units(np.square(away).sum(axis=1, keepdims=True), group)[:, 0]
+    sizes = np.bincount(group)
+    pairs = np.square(resampling.sum_units(away, group)).sum(axis=1) - own
+    several = (sizes * (sizes - 1)).sum()
+    share = pairs.sum() / several / (own.sum() / sizes.sum()) if several and own.sum() > 0 else 0.0
+    correlation = float(np.clip(share, 0, 1))
+    groups = resampling.effective(sizes, correlation)
+    return {"cause": GROUP, "readout": readout, "correlation": correlation, "groups": groups}
+
+
+def _name(block: Block, ordering: int) -> str:
+    return " ".join(map(str, block.orderings[0][ordering] + block.lowest - 1))
+
+
+def _usual(block: Block) -> np.ndarray:
+    """True for the ordering from the lowest score up, shape (D,)."""
+    return (np.diff(block.orderings[0], axis=1) > 0).all(axis=1)
+
+
+def _failures(block: Block, readout: Readout, values: np.ndarray) -> Iterator[Row]:
+    """The test that failures depend on the ordering, and what is left of findings for any plausible missing scores.
+
+    A missing score can be any between the least and the greatest that the item got in other reads. Log-odds are those
+    of the orderings that fail no more often than the mean.
+    """
+    shown, number = block.orderings
+    shape = len(block.items), len(shown)
+    cell = block.item * shape[1] + number
+    score = values[block.item, block.column]
+    asked, total, count = (
+        np.bincount(cell, weights, shape[0] * shape[1]).reshape(shape)
+        for weights in (np.ones(len(cell)), np.nan_to_num(score), ~np.isnan(score) * 1.0)
+    )
+    failed = asked - count
+    has_score = count.sum(axis=1) > 0
+    if not failed[has_score].any() or (failed[has_score].sum(axis=0) == asked[has_score].sum(axis=0)).any():
+        return
+    group = np.unique(block.units("group")[has_score], return_inverse=True)[1]
+    asked, total, count, failed = (array[has_score] for array in (asked, total, count, failed))
+    away = additive.departures(additive.Cells(failed, asked))
+    of_ordering = total.sum(axis=0) / np.maximum(count.sum(axis=0), 1)
+    level = (total - count * of_ordering).sum(axis=1) / count.sum(axis=1)
+    tests = [
+        rao_scott.zero_total(resampling.sum_units(part, group))
+        for part in (away, away * (level - level.mean())[:, None])
+    ]
+    row: Row = {"cause": FAILURES, "readout": readout, "p": min(1.0, 2 * min(tests))}
+    share = failed.sum(axis=0) / asked.sum(axis=0)
+    if row["p"] > LEVEL:
+        yield row
+        return
+    mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    excess, usual = share > share.mean(), _usual(block)
+    ends = [
+        (np.nanmin(mean, axis=1), np.nanmax(mean, axis=1)),
+        (np.ones(len(mean)), np.full(len(mean), float(block.n))),
+    ]
+    fills = []
+    for least, most in ends:
+        for one, other in ((least, most), (most, least)):
+            of_failed = np.where(excess, one[:, None], other[:, None])
+            whole = np.where(asked > 0, np.where(count > 0, total + failed * of_failed, asked * of_failed), 0)
+            fills.append(additive.departures(additive.Cells(whole, asked)))
+    low, high = (resampling.sum_units(fill, group) for fill in fills[:2])
+    between = [low + step * (high - low) for step in STEPS]
+    points = max(rao_scott.zero_total(part) for part in between)
+    row["tests"] = {order_tests.POINTS: points}
+    if usual.any():
+        row["tests"][order_tests.USUAL] = max(rao_scott.zero_total(part[:, usual]) for part in between)
+        shifts = [float(fill[:, usual].sum() / asked[:, usual].sum()) for fill in fills]
+        row |= {
+            "low": min(shifts[:2]),
+            "high": max(shifts[:2]),
+            "worst_low": min(shifts[2:]),
+            "worst_high": max(shifts[2:]),
+        }
+    worst = int(share.argmax())
+    row |= {"ordering": _name(block, worst), "share": float(share[worst])}
+    row |= {"others": float(np.delete(failed, worst, 1).sum() / np.delete(asked, worst, 1).sum())}
+    row["tests"] |= (
+        _log_odds(_part(block, ~excess[number]), readout) if block.crossed and (~excess).sum() > 1 else _none()
+    )
+    yield row
+
+
+def _none() -> dict[str, float]:
+    return dict.fromkeys((order_tests.SELECTION, order_tests.PREFERENCE, order_tests.INTERACTION), 1.0)
+
+
+def _part(block: Block, chosen: np.ndarray) -> Block:
+    """Some reads of a block; all items stay."""
+    return Block(block.key, block.table[chosen], block.items, block.item[chosen], block.column[chosen])
+
+
+def _log_odds(block: Block, readout: Readout) -> dict[str, float]:
+    """p-values of the tests in log-odds; 1 if a test cannot be made."""
+    fits = preference.sums(preference.compared(block, readout)).by_cluster(block.units("group"))
+    line = fits.interaction.interval(np.eye(block.n + 1)[-1], 0.95)["p"]
+    places, line = (1.0 if np.isnan(p) else float(p) for p in (fits.p_positions, line))
+    return {order_tests.SELECTION: places, order_tests.PREFERENCE: places, order_tests.INTERACTION: line}
+
+
+def _one_ordering(block: Block, readout: Readout) -> Iterator[Row]:
+    """Findings in log-odds that one ordering makes alone: without it, they are not found, and estimates differ."""
+    shown, number = block.orderings
+    if len(shown) < FEWEST_ORDERINGS:
+        return
+    group, n = block.units("group"), block.n
+    contrasts = {
+        order_tests.PREFERENCE: np.eye(n + 1)[:n] - np.r_[np.full(n, 1 / n), 0],
+        order_tests.INTERACTION: np.eye(n + 1)[-1:],
+    }
+    fits = [preference.sums(preference.compared(block, readout)).by_cluster(group)]
+    if not np.nanmin([1.0, *(_p(fits[0], test) for test in contrasts)]) <= 2 * LEVEL:
+        return
+    fits += [
+        preference.sums(preference.compared(_part(block, number != one), readout)).by_cluster(group)
+        for one in range(len(shown))
+    ]
+    for test, contrast in contrasts.items():
+        alone = np.array([bool(fit.interaction.problem) for fit in fits[1:]])  # nothing else differs
+        p = np.where(alone, 1.0, [_p(fit, test) for fit in fits[1:]])
+        if np.isnan(p).all() or not _p(fits[0], test) <= 2 * LEVEL:
+            continue
+        one = int(np.nanargmax(p))
+        moved = 0.0 if alone[one] else _moved(fits[0].interaction, fits[1 + one].interaction, contrast)
+        if p[one] > LEVEL and moved <= LEVEL:
+            tests = {test: float(p[one])} | (
+                {order_tests.SELECTION: float(p[one])} if test == order_tests.PREFERENCE else {}
+            )
+            yield {"cause": ONE_ORDERING, "readout": readout, "ordering": _name(block, one), "p": moved, "tests": tests}
+
+
+def _p(fit: preference.Preference, test: str) -> float:
+    if test == order_tests.PREFERENCE:
+        return fit.p_positions
+    return float(fit.interaction.interval(np.eye(len(fit.interaction.coefficients))[-1], 0.95)["p"])
+
+
+def _moved(whole: cluster_robust.Fit, part: cluster_robust.Fit, contrast: np.ndarray) -> float:
+    """p-value of no difference between contrasts of two fits to the same groups; 1 where a fit has no numbers."""
+    moved = (whole.coefficients - part.coefficients) @ contrast.T
+    influence = (whole.influence - part.influence) @ contrast.T
+    if not (np.isfinite(moved).all() and np.isfinite(influence).all()):
+        return 1.0
+    return rao_scott.zero_total(moved / len(influence) + influence)
+
+
+def _scale(block: Block) -> Iterator[Row]:
+    """Preferences of positions beside a scale of each ordering: the log-odds of an ordering by those of all."""
+    of = preference.compared(block, Readout.SOFT)
+    assert isinstance(of, preference.Soft)
+    number: np.ndarray = np.zeros((len(block.items), int(block.column.max()) + 1), dtype=int)
+    number[block.item, block.column] = block.orderings[1]
+    n, orderings = block.n, len(block.orderings[0])
+    k, group = n + 1 + orderings, block.units("group")
+    right, information = np.zeros((group.max() + 1, k)), np.zeros((group.max() + 1, k, k))
+    (values, places, _), line = of.parts[0], np.linspace(-1, 1, n)
+    step = max(1, CELLS_AT_ONCE // (values.shape[1] * n * k))
+    for start in range(0, len(values), step):
+        rows = slice(start, start + step)
+        used, at = ~np.isnan(values[rows]), places[rows]
+        own = np.where(used, values[rows], 0)
+        own = np.where(used, own - own.sum(axis=2, keepdims=True) / np.maximum(used.sum(axis=2, keepdims=True), 1), 0)
+        mean = own.sum(axis=1, keepdims=True) / np.maximum(used.sum(axis=1, keepdims=True), 1)
+        scales = mean[..., None] * np.eye(orderings)[number[rows]][:, :, None, :]
+        columns = np.concatenate([np.eye(n)[at], (line * line[at])[..., None], scales], axis=-1)
+        x = preference.centred(columns, used[..., None]).reshape(len(at), -1, k)
+        y = preference.centred(own, used).reshape(len(at), -1, 1)
+        np.add.at(right, group[rows], (x * y).sum(axis=1))
+        np.add.at(information, group[rows], x.transpose(0, 2, 1) @ x)
+    fit = cluster_robust.least_squares(right, information).fit()
+    if fit.problem:
+        return
+    one = np.eye(k)
+    tests = {
+        order_tests.PREFERENCE: fit.no_effect(one[:n] - one[:n].mean(axis=0)),
+        order_tests.INTERACTION: fit.interval(one[n], 0.95)["p"],
+    }
+    times = fit.coefficients[n + 1 :] - fit.coefficients[n + 1 :].mean()
+    away = int(np.abs(times).argmax())
+    contrasts = one[n + 1 :] - one[n + 1 :].mean(axis=0)
+    p = min(1.0, orderings * fit.interval(contrasts[away], 0.95)["p"])
+    row: Row = {
+        "cause": SCALE,
+        "readout": Readout.SOFT,
+        "p": float(p),
+        "ordering": _name(block, away),
+        "times": 1 + float(times[away]),
+    }
+    if p <= LEVEL:
+        tests = {test: 1.0 if np.isnan(value) else float(value) for test, value in tests.items()}
+        row["tests"] = {test: value for test, value in tests.items() if value > LEVEL}
+    yield row
+
+
+def _written(block: Block) -> Iterator[Row]:
+    """The test that groups prefer positions, or orderings, in written scores as they do not in option probabilities.
+
+    For each position, a group's selections less those that its own scores would have in a random order of its
+    orderings are compared with the variance that follows from such random orders.
+
+    Source: the variance of a linear permutation statistic, Hoeffding (1951), A combinatorial central limit theorem.
+    """
+    column, shown = "position_probabilities", block.orderings[0]
+    if not block.crossed or column not in block.table or not block.table[column].notna().any():
+        return
+    if not block.table["score"].notna().any():
+        return
+    group, n, number = block.units("group"), block.n, block.orderings[1]
+    shape = len(block.items), len(shown)
+    both = (block.table["score"].notna() & block.table[column].notna()).to_numpy()
+    cell = (block.item * shape[1] + number)[both]
+    count = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
+    score = block.table["score"].to_numpy(dtype=float, na_value=np.nan)[both].astype(int) - 1
+    written = (
+        np.bincount(cell * n + score, minlength=count.size * n).reshape(*shape, n) / np.maximum(count, 1)[..., None]
+    )
+    by_score = np.take_along_axis(
+        matrix_of(block.table[column].to_numpy()[both]), np.argsort(block.shown[both], axis=1), axis=1
+    )
+    soft = np.stack([np.bincount(cell, values, count.size) for values in by_score.T], axis=1).reshape(*shape, n)
+    soft /= np.maximum(count, 1)[..., None]
+    given = count > 0
+    at: np.ndarray = shown - 1
+    p = []
+    for place in range(n):
+        (hard, variance), (expected, _) = (_linear(of, at[:, place], given) for of in (written, soft))
+        apart, variance = (resampling.sum_units(part[:, None], group)[:, 0] for part in (hard - expected, variance))
+        apart = apart - variance * apart.sum() / max(variance.sum(), 1e-300)
+        p.append(_above(apart**2 - variance))
+    away = [additive.departures(additive.Cells((of @ np.arange(n)) * given, given * 1.0)) for of in (written, soft)]
+    rest = away[0] - away[1]
+    rest = rest - rest.sum(axis=0) / np.maximum(given.sum(axis=0), 1) * given
+    pairs = np.square(resampling.sum_units(rest, group)).sum(axis=1)
+    p.append(_above(pairs - resampling.sum_units(np.square(rest).sum(axis=1, keepdims=True), group)[:, 0]))
+    least = int(np.nanargmin(p)) if not np.isnan(p).all() else 0
+    row: Row = {"cause": WRITTEN, "readout": Readout.HARD, "p": float(min(1.0, (n + 1) * p[least]))}
+    yield row | ({"position": least + 1} if least < n else {})
+
+
+def _linear(shares: np.ndarray, score: np.ndarray, given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Selections of a position less their mean over random orders of an item's orderings, and their variance.
+
+    Args:
+        shares: share of each score in each ordering, shape (m, D, n).
+        score: score at the position in each ordering, shape (D,).
+        given: True for orderings in which the item was read, shape (m, D).
+    """
+    table = shares[:, :, score].transpose(0, 2, 1) * given[:, :, None] * given[:, None, :]
+    size = np.maximum(given.sum(axis=1), 1)[:, None]
+    rows, columns = table.sum(axis=2) / size, table.sum(axis=1) / size
+    middle = rows.sum(axis=1) / size[:, 0]
+    centred = (
+        (table - rows[:, :, None] - columns[:, None, :] + middle[:, None, None]) * given[:, :, None] * given[:, None, :]
+    )
+    apart = np.einsum("iaa->i", table) - size[:, 0] * middle
+    return apart, np.square(centred).sum(axis=(1, 2)) / np.maximum(size[:, 0] - 1, 1)
+
+
+def _above(values: np.ndarray) -> float:
+    """One-sided p-value of a mean of 0 or less, by Student's t over groups."""
+    spread = values.std(ddof=1) if len(values) > 1 else 0.0
+    return (
+        float(distributions.t_tail(values.mean() / spread * np.sqrt(len(values)), len(values) - 1))
+        if spread > 0
+        else 1.0
+    )
