@@ -159,6 +159,31 @@ def test_degrees_of_freedom_are_those_of_a_plain_double_loop_over_groups():
     assert np.isnan(resampling.degrees(np.array([5.0, 0.0])))
 
 
+@pytest.mark.parametrize(
+    ("sizes", "correlation", "expected"),
+    [
+        (np.full(30, 5), 1.0, 30),
+        (np.full(30, 5), 0.3, 30),
+        (unequal(40), 0.0, 40),
+        (np.array([3, 1]), 1.0, 16 / 10),  # Kish: (3 + 1)^2 / (9 + 1)
+        (np.array([3, 1]), 0.5, 1.5 / 2 * 16 / 7),  # variance (3 * 2 + 1 * 1) / 16; of equal clusters of 2: 1.5 / 2
+        (np.r_[24.0, np.full(199, 176 / 199)], 1.0, 54.7),  # one group has 12% of the items
+    ],
+)
+def test_effective_clusters_are_the_equal_ones_whose_mean_has_the_same_variance(sizes, correlation, expected):
+    assert resampling.effective(sizes, correlation) == pytest.approx(expected, abs=0.05 if expected == 54.7 else 1e-9)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.2, 1.0])
+def test_a_mean_over_unequal_clusters_varies_as_over_as_many_equal_ones_as_are_effective(correlation):
+    rng, sizes = np.random.default_rng(5), np.array([30, 20, 8, 4, 2, 2, 1, 1, 1, 1])
+    shared, own = rng.normal(size=(20_000, len(sizes))), rng.normal(size=(20_000, len(sizes)))
+    sums = np.sqrt(correlation) * sizes * shared + np.sqrt(1 - correlation) * np.sqrt(sizes) * own
+    variance, mean = (sums.sum(axis=1) / sizes.sum()).var(), sizes.mean()
+    of_equal = (1 + (mean - 1) * correlation) / mean / resampling.effective(sizes, correlation)
+    assert variance == pytest.approx(of_equal, rel=0.04)
+
+
 def test_a_mean_without_each_cluster_is_that_of_a_plain_loop():
     rng = np.random.default_rng(1)
     unit = np.repeat(np.arange(6), [1, 4, 2, 2, 9, 3])

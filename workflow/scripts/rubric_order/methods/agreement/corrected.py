@@ -266,9 +266,10 @@ def corrected(
     variance = (m - 1) / m * ((values[1:] - values[0]) ** 2).sum() * _sizes_unseen(of)
     others = own * of.values[~of.labelled].reshape(-1, of.values[0].size) @ residuals.judge / count
     of_others = float(len(others) * others.var(ddof=1)) if len(others) > 1 else float((others**2).sum())
-    worth = resampling.effective(of.values[of.labelled, _WEIGHT].sum(axis=1))
+    sizes = of.values[of.labelled, _WEIGHT].sum(axis=1)
+    worth = resampling.effective(sizes)
     used_up = float(tuned and own != 0)
-    df = max(worth - 1 - used_up, 1.0)
+    df = max(resampling.degrees(sizes) - used_up, 1.0)
     if of_others > 0:
         rest = max(len(others) - 1.0, 1.0)
         df = (variance + of_others) ** 2 / (variance**2 / df + of_others**2 / rest)

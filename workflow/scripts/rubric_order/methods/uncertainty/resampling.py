@@ -144,9 +144,23 @@ def _degrees(sizes: bytes) -> float:
         return cluster_robust.Weights(one, share[:, None, None], 1 / (1 - share)[:, None, None]).df(one)
 
 
-def effective(sizes: np.ndarray) -> float:
-    """Number of equal clusters with the same degrees of freedom as clusters of these sizes, see `degrees`."""
-    return round(degrees(sizes) + 1, 9)
+def effective(sizes: np.ndarray, correlation: float = 1.0) -> float:
+    """Number of equal clusters whose mean has the same variance as the mean over clusters of these sizes.
+
+    Args:
+        sizes: size of each cluster, such as its number of items, shape (n_clusters,).
+        correlation: correlation of the items of one cluster, from 0 to 1. With 1, the result is the smallest.
+
+    Source: Kish (1965), Survey Sampling, Section 8.2: (sum of sizes)^2 / sum of squared sizes at correlation 1; and the
+    design effect 1 + (size - 1) correlation of each cluster.
+
+    >>> effective(np.array([4, 4, 4])), round(effective(np.r_[24.0, np.full(199, 176 / 199)]), 1)
+    (3.0, 54.7)
+    """
+    sizes = np.asarray(sizes, dtype=float)
+    mean = sizes.mean()
+    variance = (sizes * (1 + (sizes - 1) * correlation)).sum() / sizes.sum() ** 2
+    return float(round((1 + (mean - 1) * correlation) / mean / variance, 9))
 
 
 def part_sizes(unit: np.ndarray) -> np.ndarray:

@@ -55,7 +55,7 @@ def share(values: np.ndarray, cluster: np.ndarray, confidence: float) -> Ratio:
     tail, error = (1 - confidence) / 2, _error(parts)
     worth = resampling.effective(sizes)
     if error > 0:
-        narrow, wide = (distributions.t_quantile(1 - tail, size - 1) for size in (n, worth))
+        narrow, wide = (distributions.t_quantile(1 - tail, df) for df in (n - 1, resampling.degrees(sizes)))
         worth = min(estimate * (1 - estimate) / error**2 * (narrow / wide) ** 2, n)
     yes, no = worth * estimate, worth * (1 - estimate)
     low = float(special.betaincinv(yes, no + 1, tail)) if yes > 0 else 0.0
@@ -83,7 +83,7 @@ def mean(values: np.ndarray, cluster: np.ndarray, confidence: float, *, bounds: 
         return Ratio(estimate, np.nan, np.nan, n, count)
     error, worth, (least, most) = _error(parts), resampling.effective(sizes), bounds
     if error > 0:
-        reach = distributions.t_quantile((1 + confidence) / 2, worth - 1) * error
+        reach = distributions.t_quantile((1 + confidence) / 2, resampling.degrees(sizes)) * error
         return Ratio(estimate, max(estimate - reach, least), min(estimate + reach, most), n, count)
     unseen = 1 - ((1 - confidence) / 2) ** (1 / worth)
     return Ratio(estimate, estimate - unseen * (estimate - least), estimate + unseen * (most - estimate), n, count)

@@ -28,8 +28,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         One row per group of `KEYS`. These columns describe the size:
 
         - `n_items`, `n_groups`: number of items, and number of groups of items.
-        - `effective_groups`: number of groups of equal size that would determine an error as well, see
-          `resampling.degrees`.
+        - `effective_groups`: number of groups of equal size whose mean would be as precise, see
+          `resampling.effective`.
         - `heaviest_group`: share of the items that the largest group has.
         - `n_reads`, `n_failed`: number of reads with a score, and number of reads without one.
         - `n_copies`: number of items that repeat exactly the reads of an item of another group, see `copies.copies`.
