@@ -11,7 +11,7 @@ from rubric_order.analyses.position.score_effects import figure
 from rubric_order.analyses.position.score_effects import table as tables
 from rubric_order.base.labels import Labels
 from rubric_order.figures import view
-from rubric_order.methods.uncertainty import additive
+from rubric_order.methods.uncertainty import additive, resampling
 from rubric_order.prompts import orderings
 
 SETTINGS = {"confidence": 0.95, "seed": 1, "sign_changes": 200}
@@ -68,6 +68,14 @@ def test_intervals_without_gaps_are_those_of_a_mean():
     error = groups.std(ddof=1) / np.sqrt(6)
     assert found["estimate"] == pytest.approx(groups.mean())
     assert found["ci_high"] - found["estimate"] == pytest.approx(2.5706 * error, rel=1e-4)
+
+
+def test_degrees_of_freedom_are_fewer_than_effective_groups_less_1_if_one_group_is_heavy():
+    table = random_scores(3, n_items=60, per_group=1)
+    group = np.maximum(table["item_id"].factorize(sort=True)[0] - 9, 0)
+    row = one(score_effects.estimate(table.assign(group_id=group.astype(str)), **SETTINGS), "usual_minus_balanced")
+    assert row["effective_clusters"] == pytest.approx(60**2 / (10**2 + 50))
+    assert row["df"] == pytest.approx(resampling.degrees(np.r_[10, np.full(50, 1)]))
 
 
 def test_all_datasets_are_one_table_of_items():

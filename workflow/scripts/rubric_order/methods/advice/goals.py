@@ -115,7 +115,7 @@ class _Resampled(Predictor):
 
     def width(self, shape: Shape, groups: float) -> float:
         """Half-width of an interval, in standard errors, by Student's t over groups."""
-        return float(distributions.t_quantile((1 + self.asked.confidence) / 2, max(shape.effective(groups) - 1, 1)))
+        return float(distributions.t_quantile((1 + self.asked.confidence) / 2, max(groups * shape.freedom - 1, 1)))
 
 
 @dataclass(frozen=True)

@@ -24,18 +24,21 @@ class Shape(NamedTuple):
         items: mean number of items in a group.
         inequality: (mean squared number of items) / (squared mean number of items): 1 for groups of one size.
         worth: number of effective groups divided by the number of groups, see `resampling.effective`.
+        freedom: degrees of freedom plus 1, divided by the number of groups, see `resampling.degrees`.
     """
 
     items: float
     inequality: float = 1.0
     worth: float = 1.0
+    freedom: float = 1.0
 
     @classmethod
     def of(cls, sizes: np.ndarray) -> "Shape":
         """Shape of groups with given numbers of items; `sizes` has shape (n_groups,)."""
         sizes = np.asarray(sizes, dtype=float)
         inequality = float(np.square(sizes).mean() / sizes.mean() ** 2)
-        return cls(float(sizes.mean()), inequality, resampling.effective(sizes) / len(sizes))
+        freedom = (resampling.degrees(sizes) + 1) / len(sizes)
+        return cls(float(sizes.mean()), inequality, resampling.effective(sizes) / len(sizes), freedom)
 
     def effective(self, groups: float) -> float:
         """Number of effective groups among `groups` groups of this shape."""

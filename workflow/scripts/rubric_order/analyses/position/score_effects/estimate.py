@@ -240,7 +240,7 @@ def _of_reads(
             "ci_low": np.where(has_interval, ends.low, np.nan),
             "ci_high": np.where(has_interval, ends.high, np.nan),
         }
-        columns |= {"estimate": estimates, "df": effective - 1}
+        columns |= {"estimate": estimates, "df": resampling.degrees(sizes)}
         if rows["quantity"] in OF_ORDERINGS:
             of_cluster = estimates + influence * (sizes.sum() / sizes)[:, None]
             largest = (shared["n"] - 1) * (1 - 1 / len(laid.orderings))
