@@ -142,10 +142,16 @@ def test_place_preference_of_two_options_is_half_the_log_of_primacy_over_recency
     assert found.loc["first_last", "n_values"] == 8
     odds = np.log(6.5 / 2.5) / 4
     assert found.loc["place_preference", "estimate"].tolist() == pytest.approx([odds, -odds])
-    # Ties tell too: of A,C and C,A against B,C and C,B the log-odds are once the difference of the places.
-    table = comparison_table([(A, TIE)] * 6 + [(TIE, B)] * 2 + [(TIE, TIE)] * 9)
-    found = position_consistency.estimate(table, confidence=0.95, forms={}).set_index("quantity")
-    assert found.loc["first_last", "estimate"] == pytest.approx(np.log(6.5 / 2.5))
+    # Ties tell too: of A,C and C,A against B,C and C,B the log-odds are once the difference of the positions. They need
+    # wins of both candidates: of one alone, ties likelier in one order would give the same.
+    one = [(A, TIE)] * 6 + [(TIE, B)] * 2 + [(TIE, TIE)] * 9
+    other = [(TIE, A)] * 6 + [(B, TIE)] * 2
+    alone, both = (
+        position_consistency.estimate(comparison_table(rows), confidence=0.95, forms={}).set_index("quantity")
+        for rows in (one, one + other)
+    )
+    assert np.isnan(alone.loc["first_last", "estimate"])
+    assert both.loc["first_last", "estimate"] == pytest.approx(np.log(6.5 / 2.5))
 
 
 def test_a_judge_that_always_takes_the_first_place_has_a_preference_that_only_the_penalty_keeps_finite():
