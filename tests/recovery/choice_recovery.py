@@ -38,7 +38,7 @@ class Cell:
         first: log-odds that the first position adds. single: size of the effect that each comparison has of its own, up
             or down. of_group: SD of the effect that each group has.
         orders: ``both``; ``one`` drawn for each comparison; ``better 62%``, where the better one stands first in 62%;
-            or ``better``, where the better one always stands first except in the commonest pair. repeats: reads of each order.
+            or ``better``, where it always stands first except in the commonest pair. repeats: reads of each order.
             again: further reads of the first order.
         tie: probability of a tie in each of the two orders.
         lost: probability that a read has no choice. refused: the same of wins of model 0 in the order that shows it
@@ -85,13 +85,13 @@ CELLS = (
         Cell("each comparison +-2 for the first or the last", 4, EQUIVALENT, groups=1000, single=2.0, repeats=repeats)
         for repeats in (1, 2)
     ),
-    Cell("each comparison +-.4, each order read four times", 4, EQUIVALENT, groups=2000, single=0.4, repeats=4),
-    Cell("first position worth .2, each order read four times", 4, EQUIVALENT, groups=4000, first=0.2, repeats=4),
+    Cell("each comparison +-.4, each order read four times", 4, EQUIVALENT, groups=600, single=0.4, repeats=4),
+    Cell("first position worth .2, each order read four times", 4, EQUIVALENT, groups=1000, first=0.2, repeats=4),
     Cell("winner of 5% is the first, no noise", 4, EQUIVALENT, groups=400, temperature=0, flips=0.05),
     Cell("winner of 5% is the first, no noise", 4, EQUIVALENT, groups=60, per_group=10, temperature=0, flips=0.05),
-    right("no noise, no effect", 4, EQUIVALENT, 0.95, groups=5000, temperature=0),
+    right("no noise, no effect", 4, EQUIVALENT, 0.95, groups=2000, temperature=0),
     right("no noise, no effect", 4, EQUIVALENT, POWER, groups=100, temperature=0),
-    right("no effect, each order read four times", 4, EQUIVALENT, math.nan, groups=2000, repeats=4, spread=3.0),
+    right("no effect, each order read four times", 4, EQUIVALENT, math.nan, groups=1000, repeats=4, spread=3.0),
     right("first position worth 1", 4, BIASED, 0.95, first=1.0),
     right("the first always wins", 4, BIASED, 0.95, groups=60, temperature=0, flips=1.0),
     Cell("half of one side's wins refused in one order", 6, groups=200, refused=0.5),

@@ -76,9 +76,9 @@ def test_estimates_are_those_of_a_logistic_regression_of_statsmodels():
 def multinomial(winners, shown):
     """Worth of each place over that of the last one: the multinomial logit of statsmodels, with Firth's penalty.
 
-    In an order a candidate's log-weight is the worth of its place, and a tie's is one of the order. Two reads of a comparison that
-    differ are a group. The likelihood is taken given the two choices of each group: so what a judge thinks of the
-    candidates, and how often it calls a tie, may be anything.
+    In an order a candidate's log-weight is the worth of its place, and a tie's is one of the order. Two reads of a
+    comparison that differ are a group. The likelihood is taken given the two choices of each group: so what a judge
+    thinks of the candidates, and how often it calls a tie, may be anything.
     """
     p = shown.shape[2]
     choices = np.where(winners == series.TIE, p, winners - 1)

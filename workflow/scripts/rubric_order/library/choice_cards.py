@@ -1,5 +1,6 @@
 """Cards of judges that choose between candidates: effects of the order on their choices."""
 
+import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.analyses.comparisons.position_consistency import estimate as position_consistency
-from rubric_order.base import flags
 from rubric_order.base.errors import InputError
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS
@@ -37,7 +37,9 @@ FORMAT = "rubric-order choices"
 LEVEL = 0.05
 MANY_TIES = 0.05  # from this share of ties among the choices on, a card warns of ties
 FEWEST_CROSSED = 0.5  # if at least this share of comparisons is read in several orders, these comparisons decide
+FEW_CHANGES = 0.1  # a smaller share of changed winners is written with a decimal
 MOST_FAILED = 0.2  # largest share of reads without a choice with which effects can be shown to be small
+NOT_REPEATED = "How often the order changes a winner cannot be separated from chance: not every order was read twice."
 BOTH_ORDERS = "Judge each comparison in all orders, and count a candidate as the winner where it wins in all."
 
 
@@ -311,10 +313,14 @@ def _gather(own: pd.DataFrame, judge: str, n: int, margin: float) -> Evidence:
         },
     )
     survives = low.ends.low > 0 if effect.ends.estimate > 0 else high.ends.high < 0
-    return evidence._replace(estimands=_estimands(evidence, reads, effect, survives, margin))
+    repeated = float(rows["excess"]["n_clusters"]) if "excess" in rows else 0.0
+    made = _estimands(evidence, reads, effect, survives=survives, repeated=repeated, margin=margin)
+    return evidence._replace(estimands=made)
 
 
-def _estimands(found: Evidence, reads: Reads, effect: Effect, survives: bool, margin: float) -> tuple[Estimand, ...]:
+def _estimands(
+    found: Evidence, reads: Reads, effect: Effect, *, survives: bool, repeated: float, margin: float
+) -> tuple[Estimand, Estimand, Estimand]:
     """Effects of the order, see `estimands`.
 
     - `BEST`: share of the comparisons whose winner another order changes, by the order or by chance. A comparison with
@@ -326,29 +332,32 @@ def _estimands(found: Evidence, reads: Reads, effect: Effect, survives: bool, ma
     The margin in log-odds changes the probability of a choice between two equal candidates by tanh(margin / 2). This is
     the margin of `SINGLE`; that of `BEST` is half of it. If so few winners change, by chance or not, an effect is small
     whatever its log-odds are, so that `BEST` alone decides. Otherwise the other two do.
+
+    Args:
+        survives: whether a finding does not depend on what failed reads would have chosen.
+        repeated: number of groups with comparisons that were read twice in each order.
     """
     shift = math.tanh(margin / 2)
     p = effect.p if found.groups >= FEW_CLUSTERS else math.nan
-    missing = [] if found.groups >= FEW_CLUSTERS else [_few(found)]
+    few = () if found.groups >= FEW_CLUSTERS else (_few(found),)
     lost, cause = _losses(found, reads, survives)
-    missing += [lost] if lost else []
-    small = 1 - 2 * LEVEL
     whole = (reads.made.sum(axis=1) == reads.made.sum(axis=1).max()) & reads.crossed
-    differs = (reads.winners[whole] != reads.winners[whole][:, :1]) | (reads.winners[whole] == series.NONE)
-    differs &= reads.made[whole]
-    changed = shares.share(differs.any(axis=1).astype(float), reads.group[whole], small)
-    best = Estimand(BEST, found.changed, changed.interval, shift / 2, missing=tuple(missing) if len(missing) else ())
-    excess = found.excess
-    unknown = "How often the order changes a winner cannot be separated from chance: not every order was read twice."
+    winners, made = reads.winners[whole], reads.made[whole]
+    differs = (made & ((winners != winners[:, :1]) | (winners == series.NONE))).any(axis=1).astype(float)
+    changed = shares.share(differs, reads.group[whole], estimates.CONFIDENCE).interval
+    best = Estimand(BEST, found.changed, changed, shift / 2, p, missing=few)
+    if not best.small:
+        best = dataclasses.replace(best, p=math.nan, required=False)
+    known = found.excess.bounded and repeated >= FEW_CLUSTERS
+    root = [math.sqrt(max(end, 0)) for end in found.excess]
     single = Estimand(
         SINGLE,
-        Interval(*(math.sqrt(max(end, 0)) for end in excess)) if excess.bounded else UNKNOWN,
-        Interval(0, 0, math.sqrt(max(excess.high, 0))) if excess.bounded else UNKNOWN,
+        Interval(*root) if known else UNKNOWN,
+        Interval(0, 0, root[2]) if known else UNKNOWN,
         shift,
         required=not best.small,
-        missing=(*missing, *(() if excess.bounded else (unknown,))),
+        missing=(*few, *lost, *(() if known else (NOT_REPEATED,))),
     )
-    causes = (cause,) if cause else ()
     log_odds = Estimand(
         LOG_ODDS,
         found.first_last,
@@ -356,16 +365,10 @@ def _estimands(found: Evidence, reads: Reads, effect: Effect, survives: bool, ma
         margin,
         math.nan if best.small else p,
         required=not best.small,
-        missing=tuple(missing),
-        causes=causes,
+        missing=(*few, *lost),
+        causes=cause,
     )
-    if best.small:
-        best = Estimand(BEST, best.value, best.bounds, best.margin, p)
-    return (
-        Estimand(BEST, best.value, best.bounds, best.margin, best.p, LEVEL, best.small, best.missing),
-        single,
-        log_odds,
-    )
+    return best, single, log_odds
 
 
 def _few(found: Evidence) -> str:
@@ -374,7 +377,7 @@ def _few(found: Evidence) -> str:
     return f"There are {groups} groups{worth}; with fewer than {FEW_CLUSTERS} no verdict is given."
 
 
-def _losses(found: Evidence, reads: Reads, survives: bool) -> tuple[str, Cause | None]:
+def _losses(found: Evidence, reads: Reads, survives: bool) -> tuple[tuple[str, ...], tuple[Cause, ...]]:
     """What reads without a choice do to the result: a reason why no effect can be shown to be small; and a cause.
 
     Two tests compare reads of one comparison (or of one pair of candidates): whether reads fail more often in one order
@@ -382,27 +385,30 @@ def _losses(found: Evidence, reads: Reads, survives: bool) -> tuple[str, Cause |
     """
     failed = reads.made & (reads.winners == series.NONE)
     if not failed.any():
-        return "", None
-    p = reads.shown.shape[2]
+        return (), ()
     unit, read = np.nonzero(reads.made)
-    stratum = unit if reads.crossed else reads.pair[unit]
-    mean = np.bincount(stratum, failed[unit, read]) / np.maximum(np.bincount(stratum), 1)
-    apart = failed[unit, read] - mean[stratum]
-    order = (reads.shown == 1).argmax(axis=2)[unit, read]
-    of_unit = np.where(reads.winners > series.TIE, reads.winners, 0).max(axis=1)
-    at = (reads.shown == of_unit[:, None, None]).argmax(axis=2)[unit, read]
-    known = (of_unit > 0)[unit] & (reads.made.sum(axis=1) > 1)[unit]
+    other = np.roll(reads.winners, 1, axis=1)[unit, read]  # winner in another read of the comparison
+    shown, failure, group = reads.shown[unit, read], failed[unit, read], reads.group[unit]
+    known = other > series.TIE
     tests = [
-        rao_scott.zero_total(resampling.sum_units(np.eye(p)[index] * (apart * mask)[:, None], reads.group[unit]))
-        for index, mask in ((order, 1), (at, known))
+        _alike(failure, (shown == 1).argmax(axis=1), unit if reads.crossed else reads.pair[unit], group),
+        _alike(failure[known], (shown == other[:, None]).argmax(axis=1)[known], np.zeros(known.sum()), group[known]),
     ]
     depends = min(tests) <= LEVEL / 2
     share = failed.sum() / reads.made.sum()
     how = ", more often in one order, or where the winner stands in one position" if depends else ""
-    worst = f"if they all had chosen one position, the first could add from {found.worst.low:+.2f} to {found.worst.high:+.2f}"
-    sentence = f"{share:.1%} of the reads have no choice{how}: {worst} log-odds."
-    missing = sentence if depends or share > MOST_FAILED else ""
-    return missing, Cause("failures", sentence, not survives)
+    sentence = f"{share:.1%} of the reads have no choice{how}."
+    if found.worst.bounded:
+        ends = f"from {found.worst.low:+.2f} to {found.worst.high:+.2f}"
+        sentence = f"{sentence[:-1]}: if they all had chosen one position, the first could add {ends} log-odds."
+    return (sentence,) if depends or share > MOST_FAILED else (), (Cause("failures", sentence, not survives),)
+
+
+def _alike(failed: np.ndarray, position: np.ndarray, stratum: np.ndarray, group: np.ndarray) -> float:
+    """p-value of reads that fail equally often at each position, compared within strata, with groups as the sample."""
+    table = pd.DataFrame(np.column_stack([np.eye(int(position.max(initial=0)) + 1)[position], failed]))
+    away = (table - table.groupby(stratum).transform("mean")).to_numpy()
+    return rao_scott.zero_total(resampling.sum_units(away[:, :-1] * away[:, -1:], group)) if len(table) else 1.0
 
 
 def _gap(first: np.ndarray, later: np.ndarray, unit: pd.Series, group: np.ndarray) -> Interval:
@@ -415,7 +421,7 @@ def _gap(first: np.ndarray, later: np.ndarray, unit: pd.Series, group: np.ndarra
 
 def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
     """Verdict by the rule of `estimands`, reasons and advice."""
-    best, single, log_odds = found.estimands
+    _, _, log_odds = found.estimands
     word = verdict(found.estimands)
     winners, worth = _sentences(found)
     if not found.crossed >= FEWEST_CROSSED:
@@ -423,7 +429,7 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
             f"{1 - found.crossed:.0%} of the comparisons are read in one order alone. {worth}, among comparisons of the"
             " same two candidates"
         )
-    explained = [cause.sentence for cause in log_odds.explained if best.found or log_odds.found]
+    explained = [cause.sentence for cause in log_odds.explained if log_odds.found]
     lost = [cause.sentence for cause in log_odds.causes if cause.sentence not in explained]
     if word == BIASED:
         sure = f"; only its sign is known, since position {found.always} wins wherever the order matters" * (
@@ -433,32 +439,33 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
         return BIASED, (*reasons, *lost), BOTH_ORDERS
     if word == EQUIVALENT:
         return EQUIVALENT, (*_small(found, winners, worth), *lost), _one_order(found)
-    if log_odds.missing[:1] == (_few(found),):
-        return CANNOT_TELL, (_few(found), *winners), "Read more independent items, each in all orders."
-    if not best.value.known and not log_odds.value.known and not found.crossed >= FEWEST_CROSSED:
+    if found.crossed < FEWEST_CROSSED and found.groups < FEW_CLUSTERS <= found.counts["n_groups"]:
         text = (
-            f"{1 - found.crossed:.0%} of the comparisons are read in one order alone, and too few reads show the same two"
+            f"{1 - found.crossed:.0%} of the comparisons are read in one order alone, and too few reads show the same"
             " candidates in both orders: position and candidate cannot be separated."
         )
         return CANNOT_TELL, (text,), "Read each comparison in all orders."
-    unsure = f"{worth}: it may be 0, and it may be more than {log_odds.margin:g}." if log_odds.bounds.bounded else ""
-    if log_odds.small:
-        unsure = f"{worth}: less than {log_odds.margin:g} on average."
+    if found.groups < FEW_CLUSTERS:
+        return CANNOT_TELL, (_few(found), *winners), "Read more independent items, each in all orders."
+    unsure = f"{worth}."
     if explained:
         unsure = f"{worth}, but losses can explain it."
-    reasons = [*explained, unsure, *winners, *single.missing, *lost]
-    return CANNOT_TELL, tuple(dict.fromkeys(filter(None, reasons))), _until_more_is_known(found)
+    elif log_odds.bounds.bounded:
+        reach = max(abs(log_odds.bounds.low), abs(log_odds.bounds.high))
+        may = f"on average less than {log_odds.margin:g} (90% interval: up to {reach:.2f})"
+        unsure = f"{worth}: {may if reach < log_odds.margin else f'it may be 0, and more than {log_odds.margin:g}'}."
+    return CANNOT_TELL, (*explained, unsure, *winners, *lost), _until_more_is_known(found)
 
 
 def _sentences(found: Evidence) -> tuple[list[str], str]:
     """Sentences on winners that change, and the beginning of one on what the first position adds."""
-    excess = found.excess
+    excess, form = found.excess, ".1%" if found.changed.estimate < FEW_CHANGES else ".0%"
     noise = (
         f"; two orders disagree {written(excess, '+z.0%')} more often than two reads of one order"
         if excess.known
         else ", by the order or by chance: not every order was read twice"
     )
-    changed = f"The winner changes with the order in {written(found.changed, '.1%')} of the comparisons"
+    changed = f"Two orders have different winners in {written(found.changed, form)} of the comparisons"
     winners = [f"{changed}{noise}."] if found.changed.known else []
     if not found.first_last.known:
         return winners, "What a position adds is not known: too few comparisons have different winners"
@@ -473,7 +480,7 @@ def _small(found: Evidence, winners: Sequence[str], worth: str) -> Iterator[str]
     best, single, log_odds = found.estimands
     if best.small:
         most = math.ceil(best.bounds.high * 1000 - 1e-9) / 1000
-        yield f"The order changes at most {most:.1%} of the winners, which is less than {best.margin:.1%}."
+        yield f"The order changes at most {most:.1%} of the winners, and the margin is {best.margin:.1%}."
         if best.found:
             yield f"An effect is detectable, but smaller than the margin. {worth}."
         yield from winners
@@ -512,9 +519,9 @@ def _notes(own: pd.DataFrame, found: Evidence) -> Iterator[str]:
     yield from choices.notes(own)
     if found.ties.estimate >= MANY_TIES and found.first_last.known:
         yield (
-            f"{found.ties.estimate:.0%} of the choices are ties. What a position adds takes them by Davidson's model. For"
-            " a judge that calls a tie where candidates are close it comes out too large: by 13% with 12% of ties, by"
-            " 24% with 24%."
+            f"{found.ties.estimate:.0%} of the choices are ties. What a position adds takes them by Davidson's model."
+            " For a judge that calls a tie where candidates are close it comes out too large: by 13% with 12% of ties,"
+            " by 24% with 24%."
         )
     if not own["named_groups"].iloc[0]:
         yield "No groups are named: each item counts as independent of the others."
@@ -528,7 +535,7 @@ def facts(found: Evidence) -> list[tuple[str, str]]:
     """The numbers of a card as people read them, in pairs of name and value."""
     rows = [
         ("Share of each position among the choices", ", ".join(f"{place.estimate:.0%}" for place in found.places)),
-        ("Comparisons whose winner changes with the order", written(found.changed, ".0%")),
+        ("Comparisons with different winners in two orders", written(found.changed, ".0%")),
         ("Of reads in two orders, more disagree than in one", written(found.excess, "+z.0%")),
         ("First position less last, log-odds", written(found.first_last, "+z.2f")),
     ]

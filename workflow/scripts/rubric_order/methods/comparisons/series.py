@@ -243,7 +243,7 @@ def centred(p: int) -> np.ndarray:
 
 
 def within_pairs(first: np.ndarray, won: np.ndarray, pair: np.ndarray, cluster: np.ndarray, confidence: float) -> Row:
-    """What the first position adds to the log-odds of winning over the last, among comparisons of the same two candidates.
+    """Log-odds that the first position adds over the last, among comparisons of the same two candidates.
 
     A comparison may be read in one order. The two candidates of a pair may be unequal, and one of them may stand first
     more often: comparisons are compared within their pair. The effect is half of Mantel and Haenszel's common log-odds
@@ -283,11 +283,11 @@ def within_pairs(first: np.ndarray, won: np.ndarray, pair: np.ndarray, cluster: 
     df = min(resampling.degrees(sizes[sizes > 0]), (sizes > 0).sum() - 1.0)
     score = np.bincount(cluster, (first - is_first[pair]) * (won - ((a + c) / n)[pair]), minlength=n_clusters)
     spread = np.sqrt((score**2).sum())
-    p = 2 * distributions.t_tail(abs(score.sum()) / spread, df) if spread > 0 else 1.0
+    p = float(2 * distributions.t_tail(abs(score.sum()) / spread, df)) if spread > 0 else 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = np.log(same.sum() / other.sum()) / 2
         influence = (moved[0] / same.sum() - moved[1] / other.sum())[pair, cell] / 2
         by_cluster = np.bincount(cluster, influence, minlength=n_clusters)
     reach = distributions.t_quantile((1 + confidence) / 2, df) * np.sqrt((by_cluster**2).sum())
     ends = {"ci_low": estimate - reach, "ci_high": estimate + reach} if np.isfinite(estimate) else {}
-    return row | {"estimate": float(estimate), "p": float(p)} | ends
+    return row | {"estimate": float(estimate), "p": p} | ends

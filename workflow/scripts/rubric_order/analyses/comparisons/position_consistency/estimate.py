@@ -208,7 +208,8 @@ def arrays(run: pd.DataFrame, p: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
     unit = pd.factorize(run["unit_id"])[0]
     read = run.groupby("unit_id", sort=False).cumcount().to_numpy()
     shape = int(unit.max()) + 1, int(read.max()) + 1
-    winners, made = np.full(shape, series.NONE), np.zeros(shape, dtype=bool)
+    winners: np.ndarray = np.full(shape, series.NONE)
+    made: np.ndarray = np.zeros(shape, dtype=bool)
     shown = np.broadcast_to(np.arange(1, p + 1), (*shape, p)).copy()
     winners[unit, read], made[unit, read] = run["winner"].to_numpy(), True
     shown[unit, read] = np.concatenate(run["ordering"].to_numpy()).reshape(-1, p)
