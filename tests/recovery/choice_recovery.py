@@ -82,8 +82,8 @@ CELLS = (
     Cell("no preference, each order read twice", 4, repeats=2),
     Cell("AB three times, BA once", 8, again=2),
     *(
-        Cell("each comparison +-2 for the first or the last", 4, EQUIVALENT, groups=1000, single=2.0, repeats=repeats)
-        for repeats in (1, 2)
+        Cell("each comparison +-2 for the first or the last", 4, EQUIVALENT, groups=groups, single=2.0, repeats=repeats)
+        for groups, repeats in ((1000, 1), (400, 2))
     ),
     Cell("each comparison +-.4, each order read four times", 4, EQUIVALENT, groups=600, single=0.4, repeats=4),
     Cell("first position worth .2, each order read four times", 4, EQUIVALENT, groups=1000, first=0.2, repeats=4),

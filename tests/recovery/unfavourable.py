@@ -18,7 +18,9 @@ from types import ModuleType
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import card_recovery
+import choice_recovery
 import comparison_recovery
+import criteria_recovery
 import pandas as pd
 import planning_recovery
 import shares
@@ -27,6 +29,8 @@ import unequal_recovery
 
 MODULES: dict[str, ModuleType] = {
     "card": card_recovery,
+    "choice": choice_recovery,
+    "criteria": criteria_recovery,
     "unequal": unequal_recovery,
     "comparison": comparison_recovery,
     "spread": spread_recovery,
@@ -61,6 +65,10 @@ QUANTITIES = {
     "wrong findings": {
         ("card", "wrongly biased"): "cards `biased`",
         ("card", "wrongly equivalent"): "cards `equivalent`, bias at the margin",
+        ("choice", "wrongly biased"): "cards of choices `biased`",
+        ("choice", "wrongly equivalent"): "cards of choices `equivalent`",
+        ("criteria", "wrongly biased"): "cards of criteria `biased`",
+        ("criteria", "wrongly equivalent"): "cards of criteria `equivalent`",
         ("spread", "equivalent", "0.050"): "cards `equivalent`, single items moved beyond the margin",
         (
             "unequal",
@@ -93,6 +101,10 @@ QUANTITIES = {
     "right findings": {
         ("card", "biased"): "cards `biased`",
         ("card", "equivalent"): "cards `equivalent`",
+        ("choice", "biased"): "cards of choices `biased`",
+        ("choice", "equivalent"): "cards of choices `equivalent`",
+        ("criteria", "biased"): "cards of criteria `biased`",
+        ("criteria", "equivalent"): "cards of criteria `equivalent`",
         ("spread", "equivalent", ""): "cards `equivalent`, order spread alone",
         ("unequal", "shown to be small in points", "power, no target"): "`equivalence`: shift is small",
         ("comparison", "tau", "as before"): "`rank_reversal`: tau",

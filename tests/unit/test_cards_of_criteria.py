@@ -6,6 +6,7 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from test_criterion_order import of_groups
 
 import render_summary
@@ -14,6 +15,7 @@ from rubric_order.base.keys import EVERY, KEYS
 from rubric_order.cards import criteria, summary
 from rubric_order.methods import tidy
 from rubric_order.methods.position import order_tests
+from rubric_order.methods.uncertainty import equivalence
 
 KEY = {
     "study": "s",
@@ -67,6 +69,58 @@ def test_a_bias_of_one_criterion_is_on_its_card_and_on_the_one_for_all():
     assert [card.verdict == "biased" for card in own] == [True, False, False]
     assert together.verdict == "biased"
     assert "biased: " + own[0].criterion in together.reasons[-1]
+
+
+def test_groups_are_those_in_which_a_criterion_stands_and_all_criteria_together_show_the_effect():
+    panel = planted(n_groups=60, shift=0.35, per=1)
+    positions = panel.positions.copy()
+    positions[np.arange(60) % 20 > 0, :, 2] = 0
+    values = np.where(positions > 0, panel.values, np.nan)
+    together, *_, rare = cards_of(panel._replace(values=values, positions=positions))
+    assert (rare.n_texts, rare.n_groups, rare.verdict) == (3, 3, "cannot tell")
+    assert rare.reasons[0] == "There are 3 groups of texts that are independent of each other; at least 20 are needed."
+    assert (together.verdict, together.n_groups) == ("biased", 60)
+    assert together.first.low < 0.35 < together.first.high
+    assert "over all criteria, the first position gives +0." in together.reasons[0]
+
+
+def test_scores_that_never_change_in_few_texts_are_no_sign_of_a_small_effect():
+    few, many = (planted(n_groups=groups, per=1) for groups in (60, 200))
+    still = [panel._replace(values=np.round(panel.values[:, :1] + 0 * panel.values)) for panel in (few, many)]
+    assert [cards_of(panel)[1].verdict for panel in still] == ["cannot tell", "equivalent"]
+
+
+def test_the_bounds_are_those_of_the_test_of_clusters_with_a_known_largest_value():
+    panel = planted(n_groups=40, shift=0.3)
+    of = criterion_order.scores_of(panel, [0])
+    _, most = criterion_order.bounds(of, 5, draws=20_000, rng=np.random.default_rng(1))
+    means = of.total / of.count
+    by_group = (means - means.mean(axis=1, keepdims=True)).reshape(40, 8, 3).mean(axis=1)
+    for place in range(3):
+        reach = [
+            equivalence.p_bounded(by_group[:, [place]], np.ones(40), margin=margin, largest=8 / 3)[0]
+            for margin in (most[place] - 0.01, most[place] + 0.01)
+        ]
+        assert (reach[0] > 0.05 > reach[1]) or by_group[:, place].mean() < 0  # there the lower bound is the farther one
+
+
+def test_missing_scores_are_counted_by_position_and_at_their_worst():
+    panel = planted(n_groups=30, per=1)
+    positions = np.where(panel.positions[:, :, 0] == 3, 2, panel.positions[:, :, 0])[:, :3, None]
+    values = panel.values[:, :3, :1] + (positions == 1)
+    values[(positions == 2) & (values <= 2)] = np.nan
+    of = criterion_order.scores_of(panel._replace(values=values, positions=positions), [0])
+    counts = of.lost.sum(axis=0)
+    assert counts[0] == 0 < counts[1] == np.isnan(values).sum()
+    # The missing scores are the highest ones, against the better first position; with one row a group and all scores,
+    # the first position less the second is a mean of differences, weighted by n1 n2 / (n1 + n2).
+    asked = of.count + of.lost
+    assert (asked == asked[0]).all()
+    apart = of.total[:, 0] / asked[:, 0] - (of.total[:, 1] + 5 * of.lost[:, 1]) / asked[:, 1]
+    expected = scipy.stats.ttest_1samp(apart, 0, alternative="greater").pvalue
+    found = criterion_order.lost(of, 5)
+    assert found["p_worst"] == pytest.approx(min(1, 2 * expected), rel=0.05)
+    assert found["p_lost"] < 0.01
 
 
 def test_no_effect_is_equivalent_within_a_margin_and_cannot_be_told_within_a_smaller_one():
