@@ -57,7 +57,7 @@ def test_a_planted_effect_of_the_place_is_biased_on_each_card_and_on_the_one_for
         assert "position 1 gives it +0." in card.reasons[1]
         assert "adjusted for all tests of the prompt" in card.reasons[0]
     assert together.p <= min(card.p for card in own) <= order_tests.LEVEL
-    assert together.first.low < 0.8 < together.first.high
+    assert together.effects[0].value.low < 0.8 < together.effects[0].value.high
     assert together.n_scores == sum(card.n_scores for card in own) == 3 * 40 * 8 * 6
 
 
@@ -80,7 +80,7 @@ def test_groups_are_those_in_which_a_criterion_stands_and_all_criteria_together_
     assert (rare.n_texts, rare.n_groups, rare.verdict) == (3, 3, "cannot tell")
     assert rare.reasons[0] == "There are 3 groups of texts that are independent of each other; at least 20 are needed."
     assert (together.verdict, together.n_groups) == ("biased", 60)
-    assert together.first.low < 0.35 < together.first.high
+    assert together.effects[0].value.low < 0.35 < together.effects[0].value.high
     assert "over all criteria, the first position gives +0." in together.reasons[0]
 
 
@@ -128,7 +128,7 @@ def test_no_effect_is_equivalent_within_a_margin_and_cannot_be_told_within_a_sma
     assert [card.verdict for card in cards_of(panel, margin=0.2)] == ["equivalent"] * 4
     together, *own = cards_of(panel, margin=0.001)
     assert [card.verdict for card in (together, *own)] == ["cannot tell"] * 4
-    assert all("Intervals do not exclude a shift of 0.001 points" in card.reasons[1] for card in own)
+    assert all("Bounds do not exclude a shift of 0.001 points" in card.reasons[1] for card in own)
     assert own[0].commonest_share < 0.9
 
 

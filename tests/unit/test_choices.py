@@ -213,7 +213,7 @@ def test_a_judge_without_a_preference_is_not_biased():
         for repeats in (1, 2)
     )
     assert (once.verdict, twice.verdict) == ("cannot tell", "equivalent")  # read once, noise and order are one
-    assert "In single comparisons it moves the probability of a choice by at most" in twice.reasons[1]
+    assert "It moves the probability of a choice in single comparisons by at most" in twice.reasons[1]
 
 
 def steady(items, changed=0, failed=0):
@@ -243,7 +243,7 @@ def test_shares_of_winners_decide_where_the_order_changes_few(reads, verdict, re
     (card,) = choice_cards(reads)
     assert card.verdict == verdict
     assert any(reason in sentence for sentence in card.reasons)
-    assert ("only its sign is known, since position 1 wins" in " ".join(card.reasons)) == (verdict == "biased")
+    assert ("only its sign is known, since position 1 wins" in " ".join(card.reasons)) == (reason[:2] in ("An", "Tw"))
 
 
 def test_a_card_warns_of_ties_from_one_in_twenty_on():
@@ -289,7 +289,7 @@ def test_one_order_alone_tells_little():
     fixed = judged(worth=2.0, items=200).groupby("item").head(1)
     (card,) = choice_cards(fixed)
     assert card.verdict == "cannot tell"
-    assert "position and candidate cannot be separated" in card.reasons[0]
+    assert "position and candidate are one thing" in card.reasons[0]
 
 
 def saved(folder, rows, name="log.jsonl"):

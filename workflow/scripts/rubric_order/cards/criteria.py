@@ -58,7 +58,8 @@ class CriterionCard:
 
     Attributes:
         keys: values of `keys.KEYS`.
-        effects: the effect of the card; on the card of all criteria the pooled one, and then that of each criterion.
+        effects: the effect of the card; on the card of all criteria the pooled one (mean score at the first position
+            minus that at later ones), and then that of each criterion.
         criterion: id of the criterion; `EVERY` for the card of all criteria.
         verdict: one of `verdict.VERDICTS`.
         reasons: sentences, the most important first.
@@ -67,7 +68,6 @@ class CriterionCard:
             pooled over criteria.
         gap: mean score at the best position minus mean score at the worst, in points; on the card of all criteria, the
             mean gap over criteria.
-        first: on the card of all criteria, mean score at the first position minus that at later ones.
         by_chance: mean of the gap if chance alone makes it.
         p: p-value for no effect of the position, adjusted for the number of criteria of the prompt; on the card of all
             criteria, the smallest p-value.
@@ -85,7 +85,6 @@ class CriterionCard:
     advice: str
     shifts: tuple[Interval, ...]
     gap: Interval
-    first: Interval
     by_chance: float
     p: float
     margin: float
@@ -106,7 +105,7 @@ class CriterionCard:
             "reasons": list(self.reasons),
             "shifts": [_ends(shift) for shift in self.shifts],
             "gap": _ends(self.gap),
-            "first": _ends(self.first),
+            "first": _ends(self.effects[0].value if self.criterion == EVERY else UNKNOWN),
             "n_levels": int(self.keys["n"]),
         }
 
@@ -162,14 +161,14 @@ def _of_criterion(keys: dict[str, Any], row: Row, rows: pd.DataFrame, p: float, 
         advice="",
         shifts=tuple(map(Interval.of, shifts.to_dict("records"))),
         gap=gap,
-        first=UNKNOWN,
         by_chance=float(row["null"]),
         p=p,
         margin=margin,
         commonest_share=commonest,
         **counts,
     )
-    found = f"its best and its worst position are {written(gap, '.2f')} points apart{_chance(made.by_chance)}"
+    chance = f", where chance alone makes {made.by_chance:.2f}" if not math.isnan(made.by_chance) else ""
+    found = f"its best and its worst position are {written(gap, '.2f')} points apart{chance}"
     return _judged(made, found, "Its position in the prompt moves its mean score", [*_extremes(made)])
 
 
@@ -217,37 +216,32 @@ def _judged(made: CriterionCard, found: str, moved: str, details: Sequence[str])
         details: further sentences on the effect.
     """
     effect, word = made.effects[0], estimands.verdict(made.effects)
-    tested = f"p {_p(made.p)}, adjusted for all tests of the prompt; {order_tests.LEVEL:g} or less is a finding"
-    explained = [cause.sentence for cause in effect.explained] if effect.found else []
-    if word == BIASED:
-        return dataclasses.replace(
-            made, verdict=word, reasons=(f"{moved}: {found} ({tested}).", *details, *effect.missing), advice=AVERAGE
-        )
-    none = f"No effect of its position is found: {found} ({tested})."
-    if effect.found:
-        none = f"An effect is detectable, but smaller than the margin: {found} ({tested})."
-    reach = max(abs(effect.bounds.low), abs(effect.bounds.high))
-    if word == EQUIVALENT:
-        small = f"No position moves its mean score by {made.margin:g} points or more: at most {_up(reach)}."
-        small += " This is about means: single texts can move more."
-        return dataclasses.replace(made, verdict=word, reasons=(none, small), advice=ONE_ORDER)
-    if explained:
-        seen = f"In these reads {found} ({tested})."
-        return dataclasses.replace(made, verdict=word, reasons=(*explained, seen, *effect.missing), advice=LOOK)
-    if effect.missing:
-        anyway = [f"In these reads {found}."] if effect.value.known else []
-        return dataclasses.replace(made, verdict=word, reasons=(*effect.missing, *anyway), advice=MORE)
-    wide = f"Intervals do not exclude a shift of {made.margin:g} points: they reach up to {_up(reach)}."
-    if effect.small:
-        none, wide = f"All criteria together: {none[0].lower()}{none[1:]}", "Not every single criterion is known."
-    reasons = (none, wide if not math.isnan(reach) else "No test of the order could be made.")
-    return dataclasses.replace(
-        made, verdict=word, reasons=reasons, advice=f"Until more is known, average over orders. {MORE}"
+    tested = (
+        f"{found} (p {_p(made.p)}, adjusted for all tests of the prompt; {order_tests.LEVEL:g} or less is a finding)"
     )
-
-
-def _chance(by_chance: float) -> str:
-    return f", where chance alone makes {by_chance:.2f}" if not math.isnan(by_chance) else ""
+    explained = [cause.sentence for cause in effect.explained] if effect.found else []
+    reach = max(abs(effect.bounds.low), abs(effect.bounds.high))
+    none = f"No effect of its position is found: {tested}."
+    if effect.found:
+        none = f"An effect is detectable, but smaller than the margin: {tested}."
+    wide = (
+        f"Bounds do not exclude a shift of {made.margin:g} points: they reach up to {_up(reach)}."
+        if reach == reach
+        else ""
+    )
+    reasons, advice = [none, wide], f"Until more is known, average over orders. {MORE}"
+    if word == BIASED:
+        reasons, advice = [f"{moved}: {tested}.", *details, *effect.missing], AVERAGE
+    elif word == EQUIVALENT:
+        small = f"No position moves its mean score by {made.margin:g} points or more: at most {_up(reach)}."
+        reasons, advice = [none, f"{small} This is about means: single texts can move more."], ONE_ORDER
+    elif explained:
+        reasons, advice = [*explained, f"In these reads {tested}.", *effect.missing], LOOK
+    elif effect.missing:
+        reasons, advice = [*effect.missing, f"In these reads {found}." if effect.value.known else ""], MORE
+    elif effect.small:
+        reasons[1] = f"All criteria together: at most {_up(reach)} points. Not every single criterion is known."
+    return dataclasses.replace(made, verdict=word, reasons=tuple(filter(None, reasons)), advice=advice)
 
 
 def _extremes(made: CriterionCard) -> Iterator[str]:
@@ -266,14 +260,13 @@ def _of_all(own: Sequence[CriterionCard], rows: pd.DataFrame, margin: float) -> 
     of = {str(row["quantity"]): row for row in rows.to_dict("records")}
     first, test, mean = (of.get(name, {}) for name in ("pooled_first", "pooled_test", "mean_gap"))
     shifts = rows[rows["quantity"] == "pooled_shift"].sort_values("position")
-    p = ALL * np.nanmin([1 / ALL, first["p_cluster"], test["p_cluster"]])
-    by = first if not first["p_cluster"] > test["p_cluster"] else test
-    missing = [*_few_groups(int(by["n_groups"]), float(by["effective_groups"])), *_lost(shifts, test)]
-    value = Interval.of(first)
+    p = float(ALL * np.nanmin([1 / ALL, first["p_cluster"], test["p_cluster"]]))
+    by = test if first["p_cluster"] > test["p_cluster"] else first
+    few, value = [*_few_groups(int(by["n_groups"]), float(by["effective_groups"]))], Interval.of(first)
+    missing = [*few, *_lost(shifts, test)]
     if not value.known:
         missing.insert(0, "Each criterion stood in one position alone, or has too few scores.")
-    few = [*_few_groups(int(by["n_groups"]), float(by["effective_groups"]))]
-    effect = _effect(value, shifts, math.nan if few else float(p), margin, missing, by)
+    effect = _effect(value, shifts, math.nan if few else p, margin, missing, by)
     each = [made.p for made in own if not math.isnan(made.p)]
     made = CriterionCard(
         keys=own[0].keys,
@@ -284,7 +277,6 @@ def _of_all(own: Sequence[CriterionCard], rows: pd.DataFrame, margin: float) -> 
         advice="",
         shifts=tuple(map(Interval.of, shifts.to_dict("records"))),
         gap=Interval.of(mean) if mean else UNKNOWN,
-        first=value,
         by_chance=float(mean["null"]) if mean else math.nan,
         p=min([*each, *([] if math.isnan(effect.p) else [effect.p])], default=math.nan),
         margin=margin,
@@ -297,8 +289,12 @@ def _of_all(own: Sequence[CriterionCard], rows: pd.DataFrame, margin: float) -> 
     by_verdict = {word: [made.criterion for made in own if made.verdict == word] for word in VERDICTS}
     listed = "; ".join(f"{word}: {_named(names)}" for word, names in by_verdict.items() if names)
     each_of = f"Of {len(own)} criteria, {listed}."
-    found = f"over all criteria, the first position gives {written(value, '+z.2f')} points more than later ones"
-    moved = "The position of a criterion in the prompt moves its mean score"
+    found, moved = (
+        "over all criteria, some positions differ",
+        "The position of a criterion in the prompt moves its mean score",
+    )
+    if by is first:
+        found = f"over all criteria, the first position gives {written(value, '+z.2f')} points more than later ones"
     judged = _judged(made, found, moved, [*_extremes(made)])
     if by_verdict[BIASED] and not effect.biased:
         judged = dataclasses.replace(judged, reasons=(f"{moved}, for {_named(by_verdict[BIASED])}.",))
@@ -313,9 +309,9 @@ def _named(criteria: Sequence[str]) -> str:
 def facts(made: CriterionCard) -> list[tuple[str, str]]:
     """The numbers of a card as people read them, in pairs of name and value."""
     of = "mean over criteria" if made.criterion == EVERY else "points"
-    first = [("First position less later ones, points", written(made.first, "+z.2f"))] if made.first.known else []
+    first = [("First position less later ones, points", written(made.effects[0].value, "+z.2f"))]
     return [
-        *first,
+        *(first if made.criterion == EVERY else []),
         (f"Best less worst position, {of}", written(made.gap, ".2f")),
         ("The same by chance", "not known" if math.isnan(made.by_chance) else f"{made.by_chance:.2f}"),
         (f"Smallest p, adjusted ({order_tests.LEVEL:g} or less is a finding)", _p(made.p).removeprefix("= ")),

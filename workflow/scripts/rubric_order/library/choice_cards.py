@@ -18,7 +18,6 @@ from rubric_order.cards.card import number, written
 from rubric_order.cards.estimands import (
     BEST,
     BIASED,
-    CANNOT_TELL,
     EQUIVALENT,
     LOG_ODDS,
     SINGLE,
@@ -37,9 +36,7 @@ FORMAT = "rubric-order choices"
 LEVEL = 0.05
 MANY_TIES = 0.05  # from this share of ties among the choices on, a card warns of ties
 FEWEST_CROSSED = 0.5  # if at least this share of comparisons is read in several orders, these comparisons decide
-FEW_CHANGES = 0.1  # a smaller share of changed winners is written with a decimal
 MOST_FAILED = 0.2  # largest share of reads without a choice with which effects can be shown to be small
-NOT_REPEATED = "How often the order changes a winner cannot be separated from chance: not every order was read twice."
 BOTH_ORDERS = "Judge each comparison in all orders, and count a candidate as the winner where it wins in all."
 
 
@@ -56,6 +53,7 @@ class Evidence(NamedTuple):
         first_last: worth of the first position minus worth of the last.
         worst: lowest and highest end of the interval of `first_last`, if each read without a choice had chosen the last
             position, or the first.
+        position: the position that has an effect most clearly; of pairs, the first.
         always: the position that all comparisons choose whose winner changes with the order; 0 if there is none.
         fairness: share of comparisons that are inconsistent and choose a later position most often, minus the share
             that are inconsistent and choose the first position most often, see `series.preference_fairness`.
@@ -81,6 +79,7 @@ class Evidence(NamedTuple):
     worth: tuple[Interval, ...]
     first_last: Interval
     worst: Interval
+    position: int
     always: int
     fairness: Interval
     ties: Interval
@@ -292,6 +291,7 @@ def _gather(own: pd.DataFrame, judge: str, n: int, margin: float) -> Evidence:
         worth=effect.worth,
         first_last=effect.first_last,
         worst=Interval(effect.first_last.estimate, low.first_last.low, high.first_last.high),
+        position=effect.position,
         always=always,
         fairness=value("preference_fairness"),
         ties=share(np.where(np.isnan(place), np.nan, place == 0)),
@@ -356,11 +356,11 @@ def _estimands(
         Interval(0, 0, root[2]) if known else UNKNOWN,
         shift,
         required=not best.small,
-        missing=(*few, *lost, *(() if known else (NOT_REPEATED,))),
+        missing=(*few, *lost, *(() if known else ("Not every order was read twice.",))),
     )
     log_odds = Estimand(
         LOG_ODDS,
-        found.first_last,
+        effect.ends,
         effect.bounds,
         margin,
         math.nan if best.small else p,
@@ -421,98 +421,64 @@ def _gap(first: np.ndarray, later: np.ndarray, unit: pd.Series, group: np.ndarra
 
 def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
     """Verdict by the rule of `estimands`, reasons and advice."""
-    _, _, log_odds = found.estimands
-    word = verdict(found.estimands)
-    winners, worth = _sentences(found)
-    if not found.crossed >= FEWEST_CROSSED:
-        worth = (
-            f"{1 - found.crossed:.0%} of the comparisons are read in one order alone. {worth}, among comparisons of the"
-            " same two candidates"
-        )
-    explained = [cause.sentence for cause in log_odds.explained if log_odds.found]
-    lost = [cause.sentence for cause in log_odds.causes if cause.sentence not in explained]
-    if word == BIASED:
-        sure = f"; only its sign is known, since position {found.always} wins wherever the order matters" * (
-            found.always > 0
-        )
-        reasons = [f"{worth}{sure}.", *winners][:: -1 if found.always else 1]
-        return BIASED, (*reasons, *lost), BOTH_ORDERS
-    if word == EQUIVALENT:
-        return EQUIVALENT, (*_small(found, winners, worth), *lost), _one_order(found)
-    if found.crossed < FEWEST_CROSSED and found.groups < FEW_CLUSTERS <= found.counts["n_groups"]:
-        text = (
-            f"{1 - found.crossed:.0%} of the comparisons are read in one order alone, and too few reads show the same"
-            " candidates in both orders: position and candidate cannot be separated."
-        )
-        return CANNOT_TELL, (text,), "Read each comparison in all orders."
-    if found.groups < FEW_CLUSTERS:
-        return CANNOT_TELL, (_few(found), *winners), "Read more independent items, each in all orders."
-    unsure = f"{worth}."
-    if explained:
-        unsure = f"{worth}, but losses can explain it."
-    elif log_odds.bounds.bounded:
-        reach = max(abs(log_odds.bounds.low), abs(log_odds.bounds.high))
-        may = f"on average less than {log_odds.margin:g} (90% interval: up to {reach:.2f})"
-        unsure = f"{worth}: {may if reach < log_odds.margin else f'it may be 0, and more than {log_odds.margin:g}'}."
-    return CANNOT_TELL, (*explained, unsure, *winners, *lost), _until_more_is_known(found)
-
-
-def _sentences(found: Evidence) -> tuple[list[str], str]:
-    """Sentences on winners that change, and the beginning of one on what the first position adds."""
-    excess, form = found.excess, ".1%" if found.changed.estimate < FEW_CHANGES else ".0%"
-    noise = (
-        f"; two orders disagree {written(excess, '+z.0%')} more often than two reads of one order"
-        if excess.known
-        else ", by the order or by chance: not every order was read twice"
-    )
-    changed = f"Two orders have different winners in {written(found.changed, form)} of the comparisons"
-    winners = [f"{changed}{noise}."] if found.changed.known else []
-    if not found.first_last.known:
-        return winners, "What a position adds is not known: too few comparisons have different winners"
-    return (
-        winners,
-        f"The first position adds {written(found.first_last, '+z.2f')} to a candidate's log-odds over the last",
-    )
-
-
-def _small(found: Evidence, winners: Sequence[str], worth: str) -> Iterator[str]:
-    """Reasons of a card that is `equivalent`."""
     best, single, log_odds = found.estimands
-    if best.small:
-        most = math.ceil(best.bounds.high * 1000 - 1e-9) / 1000
-        yield f"The order changes at most {most:.1%} of the winners, and the margin is {best.margin:.1%}."
-        if best.found:
-            yield f"An effect is detectable, but smaller than the margin. {worth}."
-        yield from winners
-        return
+    word, crossed = verdict(found.estimands), found.crossed >= FEWEST_CROSSED
+    noise = ", by the order or by chance: not every order was read twice"
+    if found.excess.known:
+        noise = f"; two orders disagree {written(found.excess, '+z.0%')} more often than two reads of one order"
+    winners = [f"Two orders have different winners in {written(found.changed, '.1%')} of the comparisons{noise}."]
+    winners = winners if found.changed.known else []
+    worth = "What a position adds is not known: too few comparisons have different winners"
+    if log_odds.value.known:
+        which, over = (
+            ("The first position", "last") if found.n == 2 else (f"Position {found.position}", "mean position")
+        )
+        worth = f"{which} adds {written(log_odds.value, '+z.2f')} to a candidate's log-odds over the {over}"
+    if found.always:
+        worth += f"; only its sign is known, since position {found.always} wins wherever the winners differ"
+    alone = f"{1 - found.crossed:.0%} of the comparisons are read in one order alone"
+    worth = worth if crossed else f"{alone}. {worth}, among comparisons of the same two candidates"
+    explained = [cause.sentence for cause in log_odds.explained if log_odds.found]
+    lost = [] if explained else [cause.sentence for cause in log_odds.causes]
     reach = max(abs(log_odds.bounds.low), abs(log_odds.bounds.high))
-    detectable = "An effect is detectable, but smaller than the margin. " if log_odds.found else ""
-    yield f"{detectable}{worth}: less than {log_odds.margin:g} either way, up to {reach:.2f}."
-    yield (
-        f"In single comparisons it moves the probability of a choice by at most {single.bounds.high:.1%} (root mean"
-        f" square), which is less than {single.margin:.1%}."
-    )
-    yield from winners
-
-
-def _one_order(found: Evidence) -> str:
-    if found.estimands[0].small:
-        return "One order is enough for comparisons such as these. Closer ones may depend on it."
-    return "One order is enough for means over many comparisons."
-
-
-def _until_more_is_known(found: Evidence) -> str:
-    """Advice of a card that cannot tell."""
-    _, single, log_odds = found.estimands
-    if log_odds.explained and log_odds.found:
-        return "Look at the reads without a choice first: ask again, or mend the prompt."
-    if found.crossed < FEWEST_CROSSED:
-        return "Read each comparison in all orders: then fewer reads show more."
-    if single.bounds.bounded and not single.small and log_odds.small:
-        return f"Means over many comparisons hardly depend on the order; single comparisons can. {BOTH_ORDERS}"
-    if not log_odds.bounds.bounded:
-        return "Read more comparisons, or closer ones."
-    return "Read more comparisons, each in all orders" + (", and twice in each." if single.missing else ".")
+    small = f"on average less than {log_odds.margin:g} (90% interval: up to {reach:.2f})"
+    if word == BIASED:
+        return word, (*[f"{worth}.", *winners][:: -1 if found.always else 1], *lost), BOTH_ORDERS
+    detectable = "An effect is detectable, but smaller than the margin. " if best.found or log_odds.found else ""
+    if word == EQUIVALENT and best.small:
+        most = math.ceil(best.bounds.high * 1000 - 1e-9) / 1000
+        head = f"The order changes at most {most:.1%} of the winners, and the margin is {best.margin:.1%}."
+        seen = [f"{detectable}{worth}."] if detectable else []
+        return (
+            word,
+            (head, *seen, *winners, *lost),
+            "One order is enough for these comparisons. Closer ones may need more.",
+        )
+    if word == EQUIVALENT:
+        moved = (
+            f"It moves the probability of a choice in single comparisons by at most {single.bounds.high:.1%} (root mean"
+        )
+        moved += f" square), and the margin is {single.margin:.1%}."
+        return word, (f"{detectable}{worth}: {small}.", moved, *winners, *lost), "One order is enough."
+    if not crossed and found.groups < FEW_CLUSTERS <= found.counts["n_groups"]:
+        text = (
+            f"{alone}, and too few reads show the same candidates in both orders: position and candidate are one thing."
+        )
+        return word, (text,), "Read each comparison in all orders."
+    if found.groups < FEW_CLUSTERS:
+        return word, (_few(found), *winners), "Read more independent items, each in all orders."
+    if explained:
+        advice = "Look at the reads without a choice first: ask again, or mend the prompt."
+        return word, (*explained, f"{worth}, but losses can explain it.", *winners), advice
+    may = small if reach < log_odds.margin else f"it may be 0, and more than {log_odds.margin:g}"
+    advice = "Read more comparisons, each in all orders" + (", and twice in each." if single.missing else ".")
+    if not crossed:
+        advice = "Read each comparison in all orders: then fewer reads show more."
+    elif not log_odds.bounds.bounded:
+        advice = "Read more comparisons, or closer ones."
+    elif log_odds.small and single.bounds.bounded:
+        advice = f"Means over many comparisons hardly depend on the order; single comparisons can. {BOTH_ORDERS}"
+    return word, (f"{worth}: {may}." if log_odds.bounds.bounded else f"{worth}.", *winners, *lost), advice
 
 
 def _notes(own: pd.DataFrame, found: Evidence) -> Iterator[str]:

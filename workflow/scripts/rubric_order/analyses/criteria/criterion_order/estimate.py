@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import special
 
 from rubric_order.base import levels, randomness
-from rubric_order.base.keys import EVERY, KEYS, VALUES, stream
+from rubric_order.base.keys import KEYS, VALUES, stream
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import panels, uniformity
@@ -142,12 +142,7 @@ class Scores(NamedTuple):
 
 
 def scores_of(panel: Panel, places: Sequence[int]) -> Scores:
-    """The scores of some criteria.
-
-    Args:
-        panel: the reads.
-        places: indices of the criteria, from 0.
-    """
+    """The scores of the criteria with some indices."""
     values, positions = (np.moveaxis(part[..., [*places]], 2, 0) for part in (panel.values, panel.positions))
     values, positions = (part.reshape(-1, part.shape[2], 1) for part in (values, positions))
     asked = (positions > 0).any(axis=(1, 2))
@@ -160,17 +155,9 @@ def scores_of(panel: Panel, places: Sequence[int]) -> Scores:
 def bounds(of: Scores, levels: int, *, draws: int, rng: np.random.Generator) -> np.ndarray:
     """Lower and upper bounds of each position's shift, each at `LEVEL`, also for an effect that few groups have.
 
-    They are those of the test of `equivalence.p_bounded`: one group with the largest possible shift is added, and
-    groups get exponential random weights. So shifts of 0 in all of few groups have bounds that are not 0.
-
-    Args:
-        of: the scores.
-        levels: number of score levels.
-        draws: number of draws of weights.
-        rng: generator of the weights.
-
-    Returns:
-        Shape (2, P); NaN for a position that cannot be compared.
+    They invert the test of `equivalence.p_bounded`: one group with the largest possible shift is added, and groups get
+    exponential random weights. So shifts of 0 in all of few groups have bounds that are not 0. Shape (2, P); NaN for a
+    position that cannot be compared.
     """
     parts = panels.equations(panels.Cells(of.total, of.count))
     left, right = sum_units(parts.left, of.groups), sum_units(parts.right, of.groups)
@@ -194,10 +181,6 @@ def lost(of: Scores, levels: int) -> dict[str, float]:
     `p_worst` is the p-value of no difference between two positions if the missing scores at one of them were the
     lowest and those at the other the highest, against the difference. It is the smallest over all pairs of positions,
     adjusted by Bonferroni. Both are NaN if no score is missing.
-
-    Args:
-        of: the scores.
-        levels: number of score levels.
     """
     if not of.lost.any():
         return {"p_lost": np.nan, "p_worst": np.nan}
@@ -220,7 +203,7 @@ def lost(of: Scores, levels: int) -> dict[str, float]:
 
 def pooled(of: Scores, levels: int, *, resamples: int, confidence: float, rng: np.random.Generator) -> Iterator[Row]:
     """Estimates of all criteria together, see `estimate`."""
-    counts = {"criterion": EVERY, "n_scores": int(of.count.sum()), "n_failed": int(of.lost.sum())}
+    counts: Row = {"n_scores": int(of.count.sum()), "n_failed": int(of.lost.sum())}
     counts |= {"effective_groups": resampling.effective(of.sizes) if of.sizes.any() else 0.0}
     whole, first = of.fit().fit(), of.first_and_later()
     n = of.count.shape[1]
@@ -383,8 +366,8 @@ def estimate(
           counts the criterion's missing scores, and `n_texts`, `n_groups` and `effective_groups` (see
           `resampling.effective`) count what has its scores. Rows of shifts count the missing scores at their position.
           In all other rows these numbers are of all criteria.
-        - ``pooled_shift``, ``pooled_first``, ``pooled_test``: all criteria together (`criterion` is ``all``), fitted
-          with an intercept for each text and criterion: shift at each position; the first position minus all later
+        - ``pooled_shift``, ``pooled_first``, ``pooled_test``: all criteria together, fitted with an
+          intercept for each text and criterion: shift at each position; the first position minus all later
           ones, with its test (`p_cluster`); and the test that no position has a shift.
 
         `least` and `most` bound a shift, also if only a few groups have it, see `bounds`. `p_lost` and `p_worst` are
