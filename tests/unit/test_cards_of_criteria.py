@@ -84,6 +84,12 @@ def test_groups_are_those_in_which_a_criterion_stands_and_all_criteria_together_
     assert "over all criteria, the first position gives +0." in together.reasons[0]
 
 
+def test_an_effect_that_is_the_same_in_all_groups_is_found():
+    panel = planted(n_groups=40, per=1)
+    panel = panel._replace(values=3.0 + (panel.positions == 1))
+    assert [card.verdict for card in cards_of(panel)] == ["biased"] * 4
+
+
 def test_scores_that_never_change_in_few_texts_are_no_sign_of_a_small_effect():
     few, many = (planted(n_groups=groups, per=1) for groups in (60, 200))
     still = [panel._replace(values=np.round(panel.values[:, :1] + 0 * panel.values)) for panel in (few, many)]

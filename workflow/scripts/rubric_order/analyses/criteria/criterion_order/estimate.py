@@ -140,6 +140,11 @@ class Scores(NamedTuple):
         of = panels.equations(panels.Cells(self.total, self.count))
         return cluster_robust.least_squares(sum_units(of.right, self.groups), sum_units(of.left, self.groups))
 
+    def p(self, p: float) -> float:
+        """The p-value; if it is NaN because groups do not vary, that of the score test of no shift."""
+        right = sum_units(panels.equations(panels.Cells(self.total, self.count)).right, self.groups)
+        return p if not np.isnan(p) or len(right) < 2 else rao_scott.zero_total(right)
+
 
 def scores_of(panel: Panel, places: Sequence[int]) -> Scores:
     """The scores of the criteria with some indices."""
@@ -215,8 +220,8 @@ def pooled(of: Scores, levels: int, *, resamples: int, confidence: float, rng: n
         at |= {"n_scores": int(of.count[:, place].sum()), "n_failed": int(of.lost[:, place].sum())}
         yield counts | at | {"quantity": "pooled_shift"} | _interval(row)
     row = first.fit().fit().interval(np.array([1.0, -1.0]), confidence)
-    yield counts | {"quantity": "pooled_first", "p_cluster": row["p"]} | _interval(row) | lost(first, levels)
-    p = whole.no_effect(centred[of.count.any(axis=0)])
+    yield counts | {"quantity": "pooled_first", "p_cluster": first.p(row["p"])} | _interval(row) | lost(first, levels)
+    p = of.p(whole.no_effect(centred[of.count.any(axis=0)]))
     yield counts | {"quantity": "pooled_test", "p_cluster": p} | lost(of, levels)
 
 
