@@ -15,16 +15,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS
 from rubric_order.cards.card import number, written
-from rubric_order.cards.estimands import (
-    BEST,
-    BIASED,
-    EQUIVALENT,
-    LOG_ODDS,
-    SINGLE,
-    Cause,
-    Estimand,
-    verdict,
-)
+from rubric_order.cards.estimands import BEST, BIASED, EQUIVALENT, LOG_ODDS, SINGLE, Cause, Estimand, verdict
 from rubric_order.library import choices, estimates
 from rubric_order.library.choices import Labels
 from rubric_order.library.columns import Columns
