@@ -30,19 +30,13 @@ def study(kind, spread, beta, rng, *, groups=80, per_group=6):
     return padded[np.arange(p), at], np.broadcast_to(shown, (units, p, p)), group
 
 
-def first_less_last(p):
-    weights = np.zeros(p + 1)
-    weights[0], weights[p - 1] = 1, -1
-    return weights
-
-
 def recovered(kind, spread, beta, studies, seed):
     """Mean estimate, coverage of 95% intervals, and share of p-values below .05."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(studies):
         fit, _ = series.place_preference(*study(kind, spread, beta, rng))
-        found.append(fit.interval(first_less_last(KINDS[kind][0]), 0.95))
+        found.append(fit.interval(series.first_last(KINDS[kind][0]), 0.95))
     inside = [each["ci_low"] <= beta <= each["ci_high"] for each in found]
     return np.mean([each["estimate"] for each in found]), np.mean(inside), np.mean([each["p"] < 0.05 for each in found])
 
@@ -76,15 +70,15 @@ def test_estimates_are_those_of_a_logistic_regression_of_statsmodels():
     fitted = api.GLM(outcome, np.full((len(outcome), 1), 2.0), family=family, freq_weights=weight).fit(tol=1e-12)
     fit, told_pairs = series.place_preference(winners, shown, group)
     assert told_pairs == told.sum()
-    assert fit.contrast(first_less_last(2))[0] == pytest.approx(fitted.params[0], abs=1e-6)
+    assert fit.contrast(series.first_last(2))[0] == pytest.approx(fitted.params[0], abs=1e-6)
 
 
 def multinomial(winners, shown):
     """Worth of each place over that of the last one: the multinomial logit of statsmodels, with Firth's penalty.
 
-    In an order a candidate's log-weight is the worth of its place, and a tie's is 0. Two reads of a comparison that
-    differ are a group. The likelihood is taken given the two choices of each group: so what a judge thinks of the
-    candidates, and how often it calls a tie, may be anything.
+    In an order a candidate's log-weight is the worth of its place, and a tie's is one of the order. Two reads of a
+    comparison that differ are a group. The likelihood is taken given the two choices of each group: so what a judge
+    thinks of the candidates, and how often it calls a tie, may be anything.
     """
     p = shown.shape[2]
     choices = np.where(winners == series.TIE, p, winners - 1)
@@ -94,7 +88,12 @@ def multinomial(winners, shown):
     of_option = np.zeros((len(shown[0]), p + 1, p))  # how much the worth of each place weighs in each order
     of_option[:, :p] = np.eye(p)[np.argsort(shown[0], axis=1)]
     of_option = of_option[:, : chosen.max() + 1, :-1]
-    over_the_first = (of_option[:, 1:] - of_option[:, :1]).reshape(-1, p - 1)
+    if chosen.max() == p:  # and a tie's in each order but the first
+        of_tie = np.zeros((len(shown[0]), p + 1, len(shown[0]) - 1))
+        of_tie[1:, p] = np.eye(len(shown[0]) - 1)
+        of_option = np.concatenate([of_option, of_tie], axis=2)
+    terms = of_option.shape[2]
+    over_the_first = (of_option[:, 1:] - of_option[:, :1]).reshape(-1, terms)
     orders, groups = np.eye(len(shown[0]))[order.ravel()], np.repeat(np.arange(len(unit)), 2)
     model = ConditionalMNLogit(chosen.ravel(), orders, groups=groups)
     apart = (of_option[order, chosen] - of_option[order, chosen[:, ::-1]]).sum(axis=1)
@@ -104,7 +103,7 @@ def multinomial(winners, shown):
         return model.loglike(over_the_first @ worth) + np.linalg.slogdet((apart * varied[:, None]).T @ apart)[1] / 2
 
     full = GenericLikelihoodModel(chosen[:, 0], apart, loglike=penalised)
-    return full.fit(np.zeros(p - 1), method="newton", tol=1e-8, disp=False, skip_hessian=True).params
+    return full.fit(np.zeros(terms), method="newton", tol=1e-8, disp=False, skip_hessian=True).params[: p - 1]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -113,6 +112,6 @@ def test_the_worth_of_each_place_is_that_of_a_conditional_multinomial_logit_of_s
     assert (kind == "ties") == (winners == series.TIE).any()
     fit, _ = series.place_preference(winners, shown, group)
     p = KINDS[kind][0]
-    over_the_last = np.column_stack([np.eye(p)[:-1], np.zeros(p - 1)]) - np.eye(p + 1)[p - 1]
+    over_the_last = np.eye(p - 1, 2 * p) - np.eye(2 * p)[p - 1]
     found = [fit.contrast(weights)[0] for weights in over_the_last]
     assert found == pytest.approx(multinomial(winners, shown), abs=1e-6)

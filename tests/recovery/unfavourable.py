@@ -19,7 +19,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import card_recovery
 import causes_recovery
+import choice_recovery
 import comparison_recovery
+import criteria_recovery
 import drift_recovery
 import one_read_recovery
 import pandas as pd
@@ -32,6 +34,8 @@ import unequal_recovery
 MODULES: dict[str, ModuleType] = {
     "card": card_recovery,
     "causes": causes_recovery,
+    "choice": choice_recovery,
+    "criteria": criteria_recovery,
     "unequal": unequal_recovery,
     "comparison": comparison_recovery,
     "spread": spread_recovery,
@@ -74,6 +78,10 @@ QUANTITIES = {
         ("causes", "wrongly preference claimed"): "cards with a preference, one ordering shifted",
         ("causes", "wrongly share that changes"): "cards with a share that changes, from copies",
         ("causes", "wrongly missed"): "cards whose shift has an interval without the truth",
+        ("choice", "wrongly biased"): "cards of choices `biased`",
+        ("choice", "wrongly equivalent"): "cards of choices `equivalent`",
+        ("criteria", "wrongly biased"): "cards of criteria `biased`",
+        ("criteria", "wrongly equivalent"): "cards of criteria `equivalent`",
         ("spread", "equivalent", "0.050"): "cards `equivalent`, single items moved beyond the margin",
         (
             "unequal",
@@ -126,6 +134,10 @@ QUANTITIES = {
         ("card", "equivalent"): "cards `equivalent`",
         ("causes", "biased"): "cards `biased`, beside another cause",
         ("causes", "equivalent"): "cards `equivalent`, found and negligible or none",
+        ("choice", "biased"): "cards of choices `biased`",
+        ("choice", "equivalent"): "cards of choices `equivalent`",
+        ("criteria", "biased"): "cards of criteria `biased`",
+        ("criteria", "equivalent"): "cards of criteria `equivalent`",
         ("spread", "equivalent", ""): "cards `equivalent`, order spread alone",
         ("unequal", "shown to be small in points", "power, no target"): "`equivalence`: shift is small",
         ("comparison", "tau", "as before"): "`rank_reversal`: tau",

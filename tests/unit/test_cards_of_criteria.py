@@ -6,6 +6,7 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from test_criterion_order import of_groups
 
 import render_summary
@@ -14,6 +15,7 @@ from rubric_order.base.keys import EVERY, KEYS
 from rubric_order.cards import criteria, summary
 from rubric_order.methods import tidy
 from rubric_order.methods.position import order_tests
+from rubric_order.methods.uncertainty import equivalence
 
 KEY = {
     "study": "s",
@@ -23,12 +25,12 @@ KEY = {
     "dataset": "d",
     "strategy": "balanced",
 }
-KEY |= {"n": 10}
+KEY |= {"n": 5}
 
 
 def statistic(panel, readout="hard"):
     """Estimates of one panel as the statistic writes them."""
-    rows = criterion_order.estimates(panel, resamples=200, confidence=0.95, seed=1, key=("x",))
+    rows = criterion_order.estimates(panel, levels=5, resamples=499, confidence=0.95, seed=1, key=("x",))
     common = {**KEY, "readout": readout, "n_texts": len(panel.texts), "n_groups": panel.n_groups}
     return tidy.from_rows_with_gaps([{**common, **row} for row in rows], criterion_order.ESTIMATES)
 
@@ -51,9 +53,10 @@ def test_a_planted_effect_of_the_place_is_biased_on_each_card_and_on_the_one_for
         first, *others = card.shifts
         assert first.low > 0 > max(shift.estimate for shift in others)
         assert first.estimate - np.mean([shift.estimate for shift in others]) == pytest.approx(0.8, abs=0.15)
-        assert "place 1 gives it +0." in card.reasons[1]
-        assert "adjusted for 3 criteria" in card.reasons[0]
-    assert together.p == min(card.p for card in own) <= order_tests.LEVEL
+        assert "position 1 gives it +0." in card.reasons[1]
+        assert "adjusted for all tests of the prompt" in card.reasons[0]
+    assert together.p <= min(card.p for card in own) <= order_tests.LEVEL
+    assert together.effects[0].value.low < 0.8 < together.effects[0].value.high
     assert together.n_scores == sum(card.n_scores for card in own) == 3 * 40 * 8 * 6
 
 
@@ -64,7 +67,65 @@ def test_a_bias_of_one_criterion_is_on_its_card_and_on_the_one_for_all():
     together, *own = cards_of(panel._replace(values=values))
     assert [card.verdict == "biased" for card in own] == [True, False, False]
     assert together.verdict == "biased"
-    assert "biased: " + own[0].criterion in together.reasons[0]
+    assert "biased: " + own[0].criterion in together.reasons[-1]
+
+
+def test_groups_are_those_in_which_a_criterion_stands_and_all_criteria_together_show_the_effect():
+    panel = planted(n_groups=60, shift=0.35, per=1)
+    positions = panel.positions.copy()
+    positions[np.arange(60) % 20 > 0, :, 2] = 0
+    values = np.where(positions > 0, panel.values, np.nan)
+    together, *_, rare = cards_of(panel._replace(values=values, positions=positions))
+    assert (rare.n_texts, rare.n_groups, rare.verdict) == (3, 3, "cannot tell")
+    assert rare.reasons[0] == "There are 3 groups of texts that are independent of each other; at least 20 are needed."
+    assert (together.verdict, together.n_groups) == ("biased", 60)
+    assert together.effects[0].value.low < 0.35 < together.effects[0].value.high
+    assert "over all criteria, the first position gives +0." in together.reasons[0]
+
+
+def test_an_effect_that_is_the_same_in_all_groups_is_found():
+    panel = planted(n_groups=40, per=1)
+    panel = panel._replace(values=3.0 + (panel.positions == 1))
+    assert [card.verdict for card in cards_of(panel)] == ["biased"] * 4
+
+
+def test_scores_that_never_change_in_few_texts_are_no_sign_of_a_small_effect():
+    few, many = (planted(n_groups=groups, per=1) for groups in (60, 200))
+    still = [panel._replace(values=np.round(panel.values[:, :1] + 0 * panel.values)) for panel in (few, many)]
+    assert [cards_of(panel)[1].verdict for panel in still] == ["cannot tell", "equivalent"]
+
+
+def test_the_bounds_are_those_of_the_test_of_clusters_with_a_known_largest_value():
+    panel = planted(n_groups=40, shift=0.3)
+    of = criterion_order.scores_of(panel, [0])
+    _, most = criterion_order.bounds(of, 5, draws=20_000, rng=np.random.default_rng(1))
+    means = of.total / of.count
+    by_group = (means - means.mean(axis=1, keepdims=True)).reshape(40, 8, 3).mean(axis=1)
+    for place in range(3):
+        reach = [
+            equivalence.p_bounded(by_group[:, [place]], np.ones(40), margin=margin, largest=8 / 3)[0]
+            for margin in (most[place] - 0.01, most[place] + 0.01)
+        ]
+        assert (reach[0] > 0.05 > reach[1]) or by_group[:, place].mean() < 0  # there the lower bound is the farther one
+
+
+def test_missing_scores_are_counted_by_position_and_at_their_worst():
+    panel = planted(n_groups=30, per=1)
+    positions = np.where(panel.positions[:, :, 0] == 3, 2, panel.positions[:, :, 0])[:, :3, None]
+    values = panel.values[:, :3, :1] + (positions == 1)
+    values[(positions == 2) & (values <= 2)] = np.nan
+    of = criterion_order.scores_of(panel._replace(values=values, positions=positions), [0])
+    counts = of.lost.sum(axis=0)
+    assert counts[0] == 0 < counts[1] == np.isnan(values).sum()
+    # The missing scores are the highest ones, against the better first position; with one row a group and all scores,
+    # the first position less the second is a mean of differences, weighted by n1 n2 / (n1 + n2).
+    asked = of.count + of.lost
+    assert (asked == asked[0]).all()
+    apart = of.total[:, 0] / asked[:, 0] - (of.total[:, 1] + 5 * of.lost[:, 1]) / asked[:, 1]
+    expected = scipy.stats.ttest_1samp(apart, 0, alternative="greater").pvalue
+    found = criterion_order.lost(of, 5)
+    assert found["p_worst"] == pytest.approx(min(1, 2 * expected), rel=0.05)
+    assert found["p_lost"] < 0.01
 
 
 def test_no_effect_is_equivalent_within_a_margin_and_cannot_be_told_within_a_smaller_one():
@@ -72,7 +133,7 @@ def test_no_effect_is_equivalent_within_a_margin_and_cannot_be_told_within_a_sma
     assert [card.verdict for card in cards_of(panel, margin=0.2)] == ["equivalent"] * 4
     together, *own = cards_of(panel, margin=0.001)
     assert [card.verdict for card in (together, *own)] == ["cannot tell"] * 4
-    assert all("Intervals do not exclude a shift of 0.001 points" in card.reasons[1] for card in own)
+    assert all("Bounds do not exclude a shift of 0.001 points" in card.reasons[1] for card in own)
     assert own[0].commonest_share < 0.9
 
 
@@ -87,7 +148,7 @@ def test_without_an_effect_a_prompt_is_called_biased_in_few_cases():
         ("groups", "There are 12 groups of texts that are independent of each other; at least 20 are needed."),
         ("failed", "of 1,920 scores are missing, and those could change the result."),
         ("saturated", "The judge is saturated: 100% of the scores are one score."),
-        ("fixed", "It stood in one place alone, or has too few scores, so nothing can be compared."),
+        ("fixed", "It stood in one position alone, or has too few scores, so nothing can be compared."),
     ],
 )
 def test_reads_that_cannot_answer_are_never_an_all_clear(change, message):
@@ -135,4 +196,4 @@ def test_the_summary_has_the_cards_and_keeps_to_its_schema(tmp_path):
     assert html.count('id="criterion-') == 4
     assert "&lt;b&gt;Judge&lt;/b&gt;, Data, all criteria" in html
     assert "<b>Judge" not in html
-    assert "Mean score at place 3, against all places" in html
+    assert "Mean score at position 3, against all positions" in html

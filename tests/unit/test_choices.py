@@ -208,8 +208,42 @@ def test_a_judge_that_likes_the_first_place_is_biased():
 
 def test_a_judge_without_a_preference_is_not_biased():
     assert choice_cards(judged(worth=0.0, items=100, seed=2))[0].verdict == "cannot tell"
-    (card,) = choice_cards(judged(worth=0.0, items=100, seed=2), margin_log_odds=2.0)
-    assert card.verdict == "equivalent"
+    once, twice = (
+        choice_cards(judged(worth=0.0, items=100, seed=2, repeats=repeats), margin_log_odds=1.0)[0]
+        for repeats in (1, 2)
+    )
+    assert (once.verdict, twice.verdict) == ("cannot tell", "equivalent")  # read once, noise and order are one
+    assert "It moves the probability of a choice in single comparisons by at most" in twice.reasons[1]
+
+
+def steady(items, changed=0, failed=0):
+    """Choices of a judge without noise, of which the first position wins in `changed` comparisons in both orders."""
+    rows = [
+        {"item": f"q{item}", "first": first, "second": second, "choice": "A" if item < changed else "m"}
+        for item in range(items)
+        for first, second in (("m", "n"), ("n", "m"))
+    ]
+    for item in range(failed):
+        rows[-1 - 2 * item]["choice"] = ""
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("reads", "verdict", "reason"),
+    [
+        (steady(5000), "equivalent", "The order changes at most 0.1% of the winners, and the margin is 5.0%."),
+        (steady(50), "cannot tell", "What a position adds is not known"),
+        (steady(1000, changed=20), "equivalent", "An effect is detectable, but smaller than the margin."),
+        (steady(1000, changed=100), "biased", "Two orders have different winners in 10.0% ["),
+        (steady(200, failed=20), "cannot tell", "5.0% of the reads have no choice, more often in one order"),
+    ],
+    ids=["perfect", "few", "small", "large", "lost"],
+)
+def test_shares_of_winners_decide_where_the_order_changes_few(reads, verdict, reason):
+    (card,) = choice_cards(reads)
+    assert card.verdict == verdict
+    assert any(reason in sentence for sentence in card.reasons)
+    assert ("only its sign is known, since position 1 wins" in " ".join(card.reasons)) == (reason[:2] in ("An", "Tw"))
 
 
 def test_a_card_warns_of_ties_from_one_in_twenty_on():
@@ -255,7 +289,7 @@ def test_one_order_alone_tells_little():
     fixed = judged(worth=2.0, items=200).groupby("item").head(1)
     (card,) = choice_cards(fixed)
     assert card.verdict == "cannot tell"
-    assert "place and candidate are one thing" in card.reasons[0]
+    assert "position and candidate are one thing" in card.reasons[0]
 
 
 def saved(folder, rows, name="log.jsonl"):

@@ -9,6 +9,7 @@ import pytest
 from factories import ROOT, comparison_table
 from matplotlib.markers import CARETRIGHT
 from recorded_answers import comparison, write
+from statsmodels.stats.contingency_tables import StratifiedTable
 
 from rubric_order.analyses.comparisons.list_position_bias import table as list_position_bias
 from rubric_order.analyses.comparisons.pairwise_position_bias import table as pairwise_position_bias
@@ -17,6 +18,7 @@ from rubric_order.analyses.comparisons.position_consistency import figure
 from rubric_order.base.labels import Labels
 from rubric_order.figures import view
 from rubric_order.methods.comparisons import series
+from rubric_order.methods.uncertainty import distributions
 from rubric_order.recorded import discovery, reads
 from rubric_order.scoring import scores
 from rubric_order.tables import of_studies
@@ -142,10 +144,43 @@ def test_place_preference_of_two_options_is_half_the_log_of_primacy_over_recency
     assert found.loc["first_last", "n_values"] == 8
     odds = np.log(6.5 / 2.5) / 4
     assert found.loc["place_preference", "estimate"].tolist() == pytest.approx([odds, -odds])
-    # Ties tell too: of A,C and C,A against B,C and C,B the log-odds are once the difference of the places.
-    table = comparison_table([(A, TIE)] * 6 + [(TIE, B)] * 2 + [(TIE, TIE)] * 9)
-    found = position_consistency.estimate(table, confidence=0.95, forms={}).set_index("quantity")
-    assert found.loc["first_last", "estimate"] == pytest.approx(np.log(6.5 / 2.5))
+    # Ties tell too: of A,C and C,A against B,C and C,B the log-odds are once the difference of the positions. They need
+    # wins of both candidates: of one alone, ties likelier in one order would give the same.
+    one = [(A, TIE)] * 6 + [(TIE, B)] * 2 + [(TIE, TIE)] * 9
+    other = [(TIE, A)] * 6 + [(B, TIE)] * 2
+    alone, both = (
+        position_consistency.estimate(comparison_table(rows), confidence=0.95, forms={}).set_index("quantity")
+        for rows in (one, one + other)
+    )
+    assert np.isnan(alone.loc["first_last", "estimate"])
+    assert both.loc["first_last", "estimate"] == pytest.approx(np.log(6.5 / 2.5))
+
+
+@pytest.mark.parametrize("per_pair", [(40,), (12, 7, 30, 3)])
+def test_the_effect_within_pairs_of_candidates_is_the_pooled_odds_ratio_of_statsmodels(per_pair):
+    rng = np.random.default_rng(5)
+    pair = np.repeat(np.arange(len(per_pair)), per_pair)
+    first, cluster = rng.random(len(pair)) < 0.4, np.arange(len(pair))
+    won = (rng.random(len(pair)) < 0.35 + 0.3 * first).astype(float)
+    tables = [
+        [[((first == f) & (won == w) & (pair == k)).sum() for w in (1, 0)] for f in (True, False)]
+        for k in range(len(per_pair))
+    ]
+    row = series.within_pairs(first, won, pair, cluster, 0.95)
+    assert row["estimate"] == pytest.approx(np.log(StratifiedTable(np.array(tables).T).oddsratio_pooled) / 2)
+    ties = series.within_pairs(np.r_[first, True], np.r_[won, np.nan], np.r_[pair, 0], np.arange(len(pair) + 1), 0.95)
+    assert {name: ties[name] for name in ("estimate", "ci_low", "p")} == {
+        name: row[name] for name in ("estimate", "ci_low", "p")
+    }
+    if len(per_pair) == 1:  # Woolf's error, with Student's t
+        half = distributions.t_quantile(0.975, 39) * np.sqrt((1 / np.array(tables)).sum()) / 2
+        assert (row["ci_high"] - row["ci_low"]) / 2 == pytest.approx(half, rel=0.03)
+
+
+def test_one_candidate_that_always_stands_first_shows_no_effect_of_the_position():
+    row = series.within_pairs(np.full(50, True), np.tile([1.0, 0.0], 25), np.zeros(50, dtype=int), np.arange(50), 0.95)
+    assert np.isnan(row["estimate"])
+    assert not len(row["sizes"])
 
 
 def test_a_judge_that_always_takes_the_first_place_has_a_preference_that_only_the_penalty_keeps_finite():
@@ -215,10 +250,13 @@ def test_the_table_of_lists_by_hand():
     assert (row["strict_flips"], row["soft_flips"]) == (0.25, 0.25)
     ties = 4 / 12
     assert row["consistency_by_chance"] == pytest.approx(ties**3 + 3 * ((1 - ties) / 3) ** 3)
+    assert np.isnan(row["first_last"])  # the tie may be likelier in its order
+    assert list_position_bias.TABLE.for_print(rows)["chance"].tolist() == ["0.07"]
+    rows = lists_table(comparison_table([(1, 3, 2), (1, 1, 1), (2, 1, 1)], n=3))
+    row = rows.iloc[0]
     assert row["place_1"] + row["place_2"] + row["place_3"] == pytest.approx(0)
     assert row["place_1"] - row["place_3"] == pytest.approx(row["first_last"])
     printed = list_position_bias.TABLE.for_print(rows)
-    assert printed["chance"].tolist() == ["0.07"]
     assert printed["positions"].item().split() == [f"{row[f'place_{k}']:+.2f}" for k in (1, 2, 3)]
     assert lists_table(comparison_table(places, n=3), study="other").empty
 

@@ -1,20 +1,22 @@
-"""Cards of prompts that ask for the scores of several criteria: one card per criterion, and one for all criteria.
+"""Cards of prompts that ask for the scores of several criteria: one card for all criteria, and one per criterion.
 
-A card says whether the position of a criterion in the prompt moves its mean score. The rules, in this order:
+A card says whether the position of a criterion in the prompt moves its mean score. The verdict is that of `estimands`,
+on the shift of the mean score by a position, in points:
 
-1. **cannot tell**, if the reads cannot answer: the criterion always stood in the same position, there are fewer groups
-   than `verdict.FEWEST_GROUPS`, more than `verdict.MOST_FAILED` of the scores are missing, nearly all scores are the
-   same, or no test could be made.
-2. **biased**, if the gap between the criterion's best and worst position is larger than chance makes it. The test
-   compares the gap with the gaps that come out if the effects of the order in each whole group keep or change their
-   sign at random. It rejects at `order_tests.LEVEL` after Holm's adjustment for the number of criteria of the prompt.
-3. **equivalent**, if the intervals of the shifts at all positions lie within the margin in points. These are the
-   intervals of the statistic, at 95% by default. They are wider than the 90% intervals of two one-sided tests at 5%.
-4. **cannot tell**, if an interval reaches beyond the margin.
+- A criterion's effect is found by a test of the gap between its best and its worst position. The test compares the gap
+  with the gaps that come out if the effects of the order in each whole group keep or change their sign at random.
+- The effect of all criteria together (pooled) is found by a test of the first position against all later ones, or by a
+  test of all positions, with an intercept for each text and criterion. So many criteria that each stand in few texts
+  show an effect that no single one of them can show.
+- p-values are adjusted so that all tests of a prompt together reject at `order_tests.LEVEL`: half of the level is for
+  the two pooled tests, and half for the criteria, by Holm.
+- An effect is small if the bounds of the shifts at all positions lie within the margin in points. The bounds allow for
+  effects that only a few groups have.
+- A criterion with fewer effective groups than `verdict.FEWEST_GROUPS`, counted among the texts that have its scores, is
+  neither found biased nor small.
+- A finding that missing scores could explain, see `criterion_order.lost`, is no bias.
 
-The card for all criteria is biased if the card of any criterion is biased. This keeps the level, because p-values are
-adjusted for the number of criteria. The card for all criteria is equivalent if the cards of all criteria are
-equivalent. Otherwise it cannot tell.
+The card for all criteria is biased if the pooled effect or that of any criterion is; it is equivalent if all are small.
 """
 
 import dataclasses
@@ -29,8 +31,10 @@ import pandas as pd
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY, KEYS
 from rubric_order.base.readouts import Readout
-from rubric_order.cards import card, verdict
-from rubric_order.cards.verdict import BIASED, CANNOT_TELL, EQUIVALENT
+from rubric_order.base.rows import Row
+from rubric_order.cards import estimands, verdict
+from rubric_order.cards.card import number, written
+from rubric_order.cards.estimands import BIASED, CANNOT_TELL, EQUIVALENT, POINTS, Cause, Estimand
 from rubric_order.methods.position import order_tests, uniformity
 from rubric_order.methods.uncertainty import multiplicity
 
@@ -38,10 +42,14 @@ STATISTIC = "criterion_order"
 COUNTS = ("n_texts", "n_groups", "n_scores", "n_failed")
 AVERAGE = (
     "A score from one order of the criteria carries the bias. Where the judge is used, average its scores over orders"
-    " in which each criterion stands in each place, or ask for one criterion per prompt."
+    " in which each criterion stands in each position, or ask for one criterion per prompt."
 )
 ONE_ORDER = "As far as means go, one order of the criteria will do. The judge can still be wrong or lenient in all."
 MORE = f"Read more groups of texts: at least {verdict.FEWEST_GROUPS}; a hundred tell much more."
+LOOK = "Look at the answers that lack scores first: a longer answer, or fewer criteria a prompt, may bring them."
+VERDICTS = (BIASED, EQUIVALENT, CANNOT_TELL)
+MOST_NAMED = 12  # criteria that a sentence lists
+ALL, OWN = 4, 2  # factors of p-values: two pooled tests at half of the level; Holm's p-values at half of it
 
 
 @dataclass(frozen=True)
@@ -50,11 +58,14 @@ class CriterionCard:
 
     Attributes:
         keys: values of `keys.KEYS`.
+        effects: the effect of the card; on the card of all criteria the pooled one (mean score at the first position
+            minus that at later ones), and then that of each criterion.
         criterion: id of the criterion; `EVERY` for the card of all criteria.
         verdict: one of `verdict.VERDICTS`.
         reasons: sentences, the most important first.
         advice: action that a user of the judge can take.
-        shifts: mean score at each position minus the mean over positions, in points; empty on the card of all criteria.
+        shifts: mean score at each position minus the mean over positions, in points; on the card of all criteria,
+            pooled over criteria.
         gap: mean score at the best position minus mean score at the worst, in points; on the card of all criteria, the
             mean gap over criteria.
         by_chance: mean of the gap if chance alone makes it.
@@ -67,6 +78,7 @@ class CriterionCard:
     """
 
     keys: dict[str, Any]
+    effects: tuple[Estimand, ...]
     criterion: str
     verdict: str
     reasons: tuple[str, ...]
@@ -85,7 +97,7 @@ class CriterionCard:
     def to_dict(self) -> dict[str, Any]:
         """The card as JSON has it: numbers that are not known are None."""
         plain = {name: getattr(self, name) for name in ("criterion", "verdict", "advice", *COUNTS)}
-        numbers = {name: card.number(getattr(self, name)) for name in ("by_chance", "p", "margin", "commonest_share")}
+        numbers = {name: number(getattr(self, name)) for name in ("by_chance", "p", "margin", "commonest_share")}
         return {
             **{name: self.keys[name] for name in KEYS if name != "n"},
             **plain,
@@ -93,6 +105,7 @@ class CriterionCard:
             "reasons": list(self.reasons),
             "shifts": [_ends(shift) for shift in self.shifts],
             "gap": _ends(self.gap),
+            "first": _ends(self.effects[0].value if self.criterion == EVERY else UNKNOWN),
             "n_levels": int(self.keys["n"]),
         }
 
@@ -109,134 +122,197 @@ def cards(criterion_order: pd.DataFrame, margin: float) -> list[CriterionCard]:
         readout = Readout.HARD if (rows["readout"] == Readout.HARD).any() else Readout.SOFT
         of_readout = rows[rows["readout"] == readout]
         own = _of_criteria(dict(zip(KEYS, key, strict=True)), of_readout, margin)
-        made += [_of_all(own, of_readout), *own]
+        made += [_of_all(own, of_readout, margin), *own]
     return made
 
 
 def _of_criteria(keys: dict[str, Any], rows: pd.DataFrame, margin: float) -> list[CriterionCard]:
     """The card of each criterion of one group of reads."""
-    gaps = rows[rows["quantity"] == "gap"]
-    adjusted = multiplicity.holm(gaps["p_cluster"].to_numpy(dtype=float))
-    made = []
-    for row, p in zip(gaps.to_dict("records"), adjusted.tolist(), strict=True):
-        of_criterion = rows[rows["criterion"] == row["criterion"]]
-        shifts = of_criterion[of_criterion["quantity"] == "shift"].sort_values("position")
-        (commonest,) = of_criterion[of_criterion["quantity"] == "commonest_share"].to_dict("records")
-        made.append(
-            _judged(
-                CriterionCard(
-                    keys=keys,
-                    criterion=str(row["criterion"]),
-                    verdict=CANNOT_TELL,
-                    reasons=(),
-                    advice="",
-                    shifts=tuple(map(Interval.of, shifts.to_dict("records"))),
-                    gap=Interval.of(row),
-                    by_chance=float(row["null"]),
-                    p=p,
-                    margin=margin,
-                    commonest_share=float(commonest["estimate"]),
-                    **{name: int(commonest[name]) for name in COUNTS},
-                ),
-                n_tests=len(gaps),
-            )
-        )
-    return made
+    gaps = rows[rows["quantity"] == "gap"].merge(
+        rows.loc[rows["quantity"] == "commonest_share", ["criterion", "estimate", "effective_groups", *COUNTS]],
+        on="criterion",
+        suffixes=("", "_own"),
+    )
+    few = gaps["effective_groups_own"] < verdict.FEWEST_GROUPS
+    p = gaps["p_cluster"].mask(few).to_numpy(dtype=float)
+    adjusted = np.minimum(OWN * multiplicity.holm(p), 1)
+    return [
+        _of_criterion(keys, row, rows[rows["criterion"] == row["criterion"]], value, margin)
+        for row, value in zip(gaps.to_dict("records"), adjusted.tolist(), strict=True)
+    ]
 
 
-def _judged(made: CriterionCard, n_tests: int) -> CriterionCard:
-    """The card with the verdict that the rules of this module give."""
-    problems = [*_problems(made)]
-    if problems:
-        return dataclasses.replace(made, reasons=(*problems, *_seen(made)), advice=MORE)
-    tested = f"p {_p(made.p)}, adjusted for {n_tests} criteria; {order_tests.LEVEL:g} or less is a finding"
-    if made.p <= order_tests.LEVEL:
-        reasons = (f"Its place in the prompt moves its mean score: {_gap(made)} ({tested}).", *_extremes(made))
-        return dataclasses.replace(made, verdict=BIASED, reasons=reasons, advice=AVERAGE)
-    none = f"No effect of its place is found: {_gap(made)} ({tested})."
-    reach = max(max(abs(shift.low), abs(shift.high)) for shift in made.shifts)
-    if reach < made.margin:
-        small = f"No place moves its mean score by {made.margin:g} points or more: by intervals at most {_up(reach)}."
-        small += " This is about means: single texts can move more."
-        return dataclasses.replace(made, verdict=EQUIVALENT, reasons=(none, small), advice=ONE_ORDER)
-    wide = f"Intervals do not exclude a shift of {made.margin:g} points: they reach up to {_up(reach)}."
-    return dataclasses.replace(made, reasons=(none, wide), advice=f"Until more is known, average over orders. {MORE}")
-
-
-def _problems(made: CriterionCard) -> Iterator[str]:
-    """Reasons why the reads cannot answer the question."""
-    if len(made.shifts) < 2 or not made.gap.known:
-        yield "It stood in one place alone, or has too few scores, so nothing can be compared."
-    if made.n_groups < verdict.FEWEST_GROUPS:
-        are = "is 1 group" if made.n_groups == 1 else f"are {made.n_groups} groups"
-        yield f"There {are} of texts that are independent of each other; at least {verdict.FEWEST_GROUPS} are needed."
-    asked = made.n_scores + made.n_failed
-    if not asked or made.n_failed / asked > verdict.MOST_FAILED:
-        yield f"{made.n_failed:,} of {asked:,} scores are missing, and those could change the result."
-    if made.commonest_share >= uniformity.COMMONEST:
-        yield f"The judge is saturated: {made.commonest_share:.0%} of the scores are one score."
-    if math.isnan(made.p) or any(not shift.bounded for shift in made.shifts):
-        yield "No test of the order could be made."
-
-
-def _seen(made: CriterionCard) -> Iterator[str]:
-    """Sentence of a card that cannot tell: the gap that was found nevertheless."""
-    if made.gap.known:
-        yield f"In these reads {_gap(made)}."
-
-
-def _gap(made: CriterionCard) -> str:
+def _of_criterion(keys: dict[str, Any], row: Row, rows: pd.DataFrame, p: float, margin: float) -> CriterionCard:
+    """The card of one criterion, from the row of its gap and its other rows."""
+    shifts = rows[rows["quantity"] == "shift"].sort_values("position")
+    counts = {name: int(row[f"{name}_own"]) for name in COUNTS}
+    gap, commonest = Interval.of(row), float(row["estimate_own"])
+    missing = [*_few_groups(counts["n_groups"], float(row["effective_groups_own"])), *_lost(shifts, row)]
+    if len(shifts) < 2 or not gap.known:
+        missing.insert(0, "It stood in one position alone, or has too few scores, so nothing can be compared.")
+    if commonest >= uniformity.COMMONEST:
+        missing.append(f"The judge is saturated: {commonest:.0%} of the scores are one score.")
+    made = CriterionCard(
+        keys=keys,
+        effects=(_effect(gap, shifts, p, margin, missing, row),),
+        criterion=str(row["criterion"]),
+        verdict=CANNOT_TELL,
+        reasons=(),
+        advice="",
+        shifts=tuple(map(Interval.of, shifts.to_dict("records"))),
+        gap=gap,
+        by_chance=float(row["null"]),
+        p=p,
+        margin=margin,
+        commonest_share=commonest,
+        **counts,
+    )
     chance = f", where chance alone makes {made.by_chance:.2f}" if not math.isnan(made.by_chance) else ""
-    return f"its best and its worst place are {made.gap.estimate:.2f} points apart{chance}"
+    found = f"its best and its worst position are {written(gap, '.2f')} points apart{chance}"
+    return _judged(made, found, "Its position in the prompt moves its mean score", [*_extremes(made)])
+
+
+def _effect(value: Interval, shifts: pd.DataFrame, p: float, margin: float, missing: list[str], row: Row) -> Estimand:
+    """The effect in points, from the rows of the shifts and the row that has `p_lost` and `p_worst`."""
+    least, most = shifts["least"].min(skipna=False), shifts["most"].max(skipna=False)
+    reach = Interval(value.estimate, float(least), float(most)) if len(shifts) else UNKNOWN
+    causes: tuple[Cause, ...] = ()
+    if not math.isnan(row["p_worst"]):
+        at = ", ".join(f"{n / max(n + m, 1):.1%}" for n, m in zip(shifts["n_failed"], shifts["n_scores"], strict=True))
+        sentence = f"Missing scores could explain it: of positions 1 to {len(shifts)}, {at} of the scores are missing."
+        causes = (Cause("failures", sentence, row["p_worst"] > estimands.Estimand.level),)
+    return Estimand(POINTS, value, reach, margin, p, order_tests.LEVEL, missing=tuple(missing), causes=causes)
+
+
+def _few_groups(groups: int, effective: float) -> Iterator[str]:
+    if effective < verdict.FEWEST_GROUPS:
+        are = "is 1 group" if groups == 1 else f"are {groups} groups"
+        worth = f" (they count as {effective:.0f} equal ones)" if effective < groups - 0.5 else ""
+        yield (
+            f"There {are} of texts that are independent of each other{worth}; at least {verdict.FEWEST_GROUPS} are "
+            "needed."
+        )
+
+
+def _lost(shifts: pd.DataFrame, row: Row) -> Iterator[str]:
+    """Reason why missing scores prevent the finding that an effect is small."""
+    n_failed, asked = shifts["n_failed"].sum(), shifts["n_failed"].sum() + shifts["n_scores"].sum()
+    if row["p_lost"] <= estimands.Estimand.level:
+        shares = shifts["n_failed"] / (shifts["n_failed"] + shifts["n_scores"])
+        at = shares.idxmax()
+        position = int(shifts.loc[at, "position"])
+        yield f"Scores are missing more often at some positions, most at position {position}: {shares[at]:.1%} there."
+    if asked and n_failed / asked > verdict.MOST_FAILED:
+        yield f"{n_failed:,.0f} of {asked:,.0f} scores are missing, and those could change the result."
+
+
+def _judged(made: CriterionCard, found: str, moved: str, details: Sequence[str]) -> CriterionCard:
+    """The card with its verdict, reasons and advice.
+
+    Args:
+        made: the card.
+        found: words for the size of the effect.
+        moved: sentence of a card that is biased, without its end.
+        details: further sentences on the effect.
+    """
+    effect, word = made.effects[0], estimands.verdict(made.effects)
+    tested = (
+        f"{found} (p {_p(made.p)}, adjusted for all tests of the prompt; {order_tests.LEVEL:g} or less is a finding)"
+    )
+    explained = [cause.sentence for cause in effect.explained] if effect.found else []
+    reach = max(abs(effect.bounds.low), abs(effect.bounds.high))
+    none = f"No effect of its position is found: {tested}."
+    if effect.found:
+        none = f"An effect is detectable, but smaller than the margin: {tested}."
+    wide = (
+        f"Bounds do not exclude a shift of {made.margin:g} points: they reach up to {_up(reach)}."
+        if reach == reach
+        else ""
+    )
+    reasons, advice = [none, wide], f"Until more is known, average over orders. {MORE}"
+    if word == BIASED:
+        reasons, advice = [f"{moved}: {tested}.", *details, *effect.missing], AVERAGE
+    elif word == EQUIVALENT:
+        small = f"No position moves its mean score by {made.margin:g} points or more: at most {_up(reach)}."
+        reasons, advice = [none, f"{small} This is about means: single texts can move more."], ONE_ORDER
+    elif explained:
+        reasons, advice = [*explained, f"In these reads {tested}.", *effect.missing], LOOK
+    elif effect.missing:
+        reasons, advice = [*effect.missing, f"In these reads {found}." if effect.value.known else ""], MORE
+    elif effect.small:
+        reasons[1] = f"All criteria together: at most {_up(reach)} points. Not every single criterion is known."
+    return dataclasses.replace(made, verdict=word, reasons=tuple(filter(None, reasons)), advice=advice)
 
 
 def _extremes(made: CriterionCard) -> Iterator[str]:
     """Sentence on the positions at which the score of the criterion is highest and lowest."""
     estimates = [shift.estimate for shift in made.shifts]
-    most, least = int(np.argmax(estimates)), int(np.argmin(estimates))
-    yield (
-        f"Against the mean of the places, place {most + 1} gives it {card.written(made.shifts[most], '+z.2f')} points"
-        f" and place {least + 1} {card.written(made.shifts[least], '+z.2f')}."
-    )
+    if len(estimates) > 1:
+        most, least = int(np.argmax(estimates)), int(np.argmin(estimates))
+        yield (
+            f"Against the mean of the positions, position {most + 1} gives it {written(made.shifts[most], '+z.2f')}"
+            f" points and position {least + 1} {written(made.shifts[least], '+z.2f')}."
+        )
 
 
-def _of_all(own: Sequence[CriterionCard], rows: pd.DataFrame) -> CriterionCard:
+def _of_all(own: Sequence[CriterionCard], rows: pd.DataFrame, margin: float) -> CriterionCard:
     """The card for all criteria of one group of reads."""
-    by_verdict = {word: [made.criterion for made in own if made.verdict == word] for word in verdict.VERDICTS}
-    word = BIASED if by_verdict[BIASED] else EQUIVALENT if len(by_verdict[EQUIVALENT]) == len(own) else CANNOT_TELL
-    mean = rows[rows["quantity"] == "mean_gap"].to_dict("records")
-    gap, by_chance = (Interval.of(mean[0]), float(mean[0]["null"])) if mean else (UNKNOWN, math.nan)
-    said = {BIASED: "biased", EQUIVALENT: "equivalent", CANNOT_TELL: "cannot tell"}
-    listed = "; ".join(f"{text}: {', '.join(by_verdict[of])}" for of, text in said.items() if by_verdict[of])
-    reasons = [f"Of {len(own)} criteria, {listed}."]
-    if gap.known:
-        chance = f", where chance alone makes {by_chance:.2f}" if not math.isnan(by_chance) else ""
-        reasons.append(f"Best and worst place of a criterion are {gap.estimate:.2f} points apart on average{chance}.")
-    p = [made.p for made in own if not math.isnan(made.p)]
-    return CriterionCard(
+    of = {str(row["quantity"]): row for row in rows.to_dict("records")}
+    first, test, mean = (of.get(name, {}) for name in ("pooled_first", "pooled_test", "mean_gap"))
+    shifts = rows[rows["quantity"] == "pooled_shift"].sort_values("position")
+    p = float(ALL * np.nanmin([1 / ALL, first["p_cluster"], test["p_cluster"]]))
+    by = test if first["p_cluster"] > test["p_cluster"] else first
+    few, value = [*_few_groups(int(by["n_groups"]), float(by["effective_groups"]))], Interval.of(first)
+    missing = [*few, *_lost(shifts, test)]
+    if not value.known:
+        missing.insert(0, "Each criterion stood in one position alone, or has too few scores.")
+    effect = _effect(value, shifts, math.nan if few else p, margin, missing, by)
+    each = [made.p for made in own if not math.isnan(made.p)]
+    made = CriterionCard(
         keys=own[0].keys,
+        effects=(effect, *(part for card in own for part in card.effects)),
         criterion=EVERY,
-        verdict=word,
-        reasons=tuple(reasons),
-        advice={BIASED: AVERAGE, EQUIVALENT: ONE_ORDER, CANNOT_TELL: MORE}[word],
-        shifts=(),
-        gap=gap,
-        by_chance=by_chance,
-        p=min(p, default=math.nan),
-        margin=own[0].margin,
+        verdict=CANNOT_TELL,
+        reasons=(),
+        advice="",
+        shifts=tuple(map(Interval.of, shifts.to_dict("records"))),
+        gap=Interval.of(mean) if mean else UNKNOWN,
+        by_chance=float(mean["null"]) if mean else math.nan,
+        p=min([*each, *([] if math.isnan(effect.p) else [effect.p])], default=math.nan),
+        margin=margin,
         commonest_share=max(made.commonest_share for made in own),
-        n_texts=own[0].n_texts,
-        n_groups=own[0].n_groups,
+        n_texts=int(by["n_texts"]),
+        n_groups=int(by["n_groups"]),
         n_scores=sum(made.n_scores for made in own),
         n_failed=sum(made.n_failed for made in own),
     )
+    by_verdict = {word: [made.criterion for made in own if made.verdict == word] for word in VERDICTS}
+    listed = "; ".join(f"{word}: {_named(names)}" for word, names in by_verdict.items() if names)
+    each_of = f"Of {len(own)} criteria, {listed}."
+    found, moved = (
+        "over all criteria, some positions differ",
+        "The position of a criterion in the prompt moves its mean score",
+    )
+    if by is first:
+        found = f"over all criteria, the first position gives {written(value, '+z.2f')} points more than later ones"
+    judged = _judged(made, found, moved, [*_extremes(made)])
+    if by_verdict[BIASED] and not effect.biased:
+        judged = dataclasses.replace(judged, reasons=(f"{moved}, for {_named(by_verdict[BIASED])}.",))
+    return dataclasses.replace(judged, reasons=(*judged.reasons, each_of))
+
+
+def _named(criteria: Sequence[str]) -> str:
+    more = f" and {len(criteria) - MOST_NAMED} more" if len(criteria) > MOST_NAMED else ""
+    return f"{', '.join(criteria[:MOST_NAMED])}{more}"
 
 
 def facts(made: CriterionCard) -> list[tuple[str, str]]:
     """The numbers of a card as people read them, in pairs of name and value."""
     of = "mean over criteria" if made.criterion == EVERY else "points"
+    first = [("First position less later ones, points", written(made.effects[0].value, "+z.2f"))]
     return [
-        (f"Best less worst place, {of}", card.written(made.gap, ".2f")),
+        *(first if made.criterion == EVERY else []),
+        (f"Best less worst position, {of}", written(made.gap, ".2f")),
         ("The same by chance", "not known" if math.isnan(made.by_chance) else f"{made.by_chance:.2f}"),
         (f"Smallest p, adjusted ({order_tests.LEVEL:g} or less is a finding)", _p(made.p).removeprefix("= ")),
         ("Margin of equivalence, points", f"{made.margin:g}"),
@@ -246,7 +322,7 @@ def facts(made: CriterionCard) -> list[tuple[str, str]]:
 
 
 def _ends(value: Interval) -> dict[str, float | None]:
-    return {name: card.number(part) for name, part in value._asdict().items()}
+    return {name: number(part) for name, part in value._asdict().items()}
 
 
 def _up(value: float) -> str:

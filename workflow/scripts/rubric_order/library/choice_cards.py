@@ -1,5 +1,6 @@
 """Cards of judges that choose between candidates: effects of the order on their choices."""
 
+import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,23 +11,24 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.analyses.comparisons.position_consistency import estimate as position_consistency
-from rubric_order.base import flags
 from rubric_order.base.errors import InputError
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS
 from rubric_order.cards.card import number, written
+from rubric_order.cards.estimands import BEST, BIASED, EQUIVALENT, LOG_ODDS, SINGLE, Cause, Estimand, verdict
 from rubric_order.library import choices, estimates
 from rubric_order.library.choices import Labels
 from rubric_order.library.columns import Columns
-from rubric_order.methods.uncertainty import shares
+from rubric_order.methods.comparisons import comparison_reads, series
+from rubric_order.methods.uncertainty import rao_scott, resampling, shares
 from rubric_order.parsing.choices import EMPTY
 
-BIASED, EQUIVALENT, CANNOT_TELL = VERDICTS = ("biased", "equivalent", "cannot tell")
 FORMAT = "rubric-order choices"
 LEVEL = 0.05
-EVEN = (0.35, 0.65)  # orders of a pair count as drawn if each candidate is first in such a share of reads
 MANY_TIES = 0.05  # from this share of ties among the choices on, a card warns of ties
 FEWEST_CROSSED = 0.5  # if at least this share of comparisons is read in several orders, these comparisons decide
+MOST_FAILED = 0.2  # largest share of reads without a choice with which effects can be shown to be small
+BOTH_ORDERS = "Judge each comparison in all orders, and count a candidate as the winner where it wins in all."
 
 
 class Evidence(NamedTuple):
@@ -40,9 +42,10 @@ class Evidence(NamedTuple):
         excess: how much more often two orders disagree than two reads of one order.
         worth: log-odds that each position adds to a candidate.
         first_last: worth of the first position minus worth of the last.
-        small: `first_last` with its 90% interval.
-        largest: worth of the position whose interval is farthest from 0. The intervals hold for all positions together.
-        separated: whether `worth` is finite only because of the penalty.
+        worst: lowest and highest end of the interval of `first_last`, if each read without a choice had chosen the last
+            position, or the first.
+        position: the position that has an effect most clearly; of pairs, the first.
+        always: the position that all comparisons choose whose winner changes with the order; 0 if there is none.
         fairness: share of comparisons that are inconsistent and choose a later position most often, minus the share
             that are inconsistent and choose the first position most often, see `series.preference_fairness`.
         ties: share of ties among the choices.
@@ -53,7 +56,8 @@ class Evidence(NamedTuple):
         gold_gap: mean over comparisons of `gold_first` minus `gold_later`, from comparisons that have both.
         longest: share of choices that name the longest candidate.
         crossed: share of comparisons that are read in several orders.
-        drawn: whether orders look as if they were drawn at random.
+        groups: effective number of groups that tell what a position adds.
+        estimands: effects of the order, from which the verdict is made.
         counts: numbers of comparisons, of groups, and of reads with and without a choice; and the greatest number of
             orders in which a comparison was read.
     """
@@ -65,9 +69,9 @@ class Evidence(NamedTuple):
     excess: Interval
     worth: tuple[Interval, ...]
     first_last: Interval
-    small: Interval
-    largest: Interval
-    separated: bool
+    worst: Interval
+    position: int
+    always: int
     fairness: Interval
     ties: Interval
     failed: Interval
@@ -77,7 +81,8 @@ class Evidence(NamedTuple):
     gold_gap: Interval
     longest: Interval
     crossed: float
-    drawn: bool
+    groups: float
+    estimands: tuple[Estimand, ...]
     counts: dict[str, int]
 
 
@@ -106,7 +111,7 @@ class ChoiceCard:
         """The card as JSON has it: numbers that are not known are None."""
         evidence = self.evidence
         ends: dict[str, float | None] = {}
-        for name in ("changed", "excess", "first_last", "fairness", "ties", "failed", "gold", "longest"):
+        for name in ("changed", "excess", "first_last", "worst", "fairness", "ties", "failed", "gold", "longest"):
             value = getattr(evidence, name)
             ends |= {f"{name}{end}": number(part) for end, part in zip(("", "_low", "_high"), value, strict=True)}
         return {
@@ -150,31 +155,93 @@ def choice_cards(
     for (judge, n), own in scores.groupby(["judge", "n"], sort=True):
         if own["score"].isna().all():
             raise InputError(f"{where}: judge {judge!r:.60}: no choice in any row")
-        evidence = _gather(own.reset_index(drop=True), str(judge), int(n))
-        word, reasons, advice = _verdict(evidence, margin_log_odds)
+        evidence = _gather(own.reset_index(drop=True), str(judge), int(n), margin_log_odds)
+        word, reasons, advice = _verdict(evidence)
         made.append(ChoiceCard(evidence, word, reasons, advice, (*notes, *_notes(own, evidence))))
     return made
 
 
-def _gather(own: pd.DataFrame, judge: str, n: int) -> Evidence:
-    tables = {
-        confidence: position_consistency.estimate(own, confidence=confidence, forms={})
-        for confidence in (estimates.CONFIDENCE, 1 - 2 * LEVEL, 1 - LEVEL / _tests(n))
-    }
-    rows = {
-        confidence: {
-            (row["quantity"], row["position"]): row
-            for row in table[(table["task"] == EVERY) & (table["cluster"] == "group")]
-            .astype({"position": float})
-            .fillna({"position": 0})
-            .to_dict("records")
-        }
-        for confidence, table in tables.items()
-    }
+class Effect(NamedTuple):
+    """What positions add to a candidate's log-odds.
 
-    def value(quantity: str, position: int = 0, confidence: float = estimates.CONFIDENCE) -> Interval:
-        row = rows[confidence].get((quantity, position))
-        return UNKNOWN if row is None else Interval.of(row)
+    Attributes:
+        worth: worth of each position, with intervals; empty if comparisons are read in one order.
+        first_last: worth of the first position minus worth of the last.
+        bounds: the difference of two positions with the weakest evidence that it is small, at confidence 1 - 2 `LEVEL`.
+        p: p-value of no effect, adjusted for the number of positions.
+        position: the position with the smallest p-value. ends: its worth (of pairs: `first_last`), with the interval.
+        groups: effective number of groups with information.
+    """
+
+    worth: tuple[Interval, ...]
+    first_last: Interval
+    bounds: Interval
+    p: float
+    position: int
+    ends: Interval
+    groups: float
+
+
+def _effect(reads: "Reads", imputed: int = 0) -> Effect:
+    """The effect of positions; with `imputed`, as if each read without a choice had chosen this position."""
+    p, confidence = reads.shown.shape[2], (estimates.CONFIDENCE, 1 - 2 * LEVEL)
+    winners = reads.winners
+    if imputed:
+        winners = np.where(reads.made & (winners == series.NONE), reads.shown[..., imputed - 1], winners)
+    if not reads.crossed:
+        won = np.where(winners > series.TIE, winners == 1, np.nan)
+        unit, read = np.nonzero(reads.made)
+        parts = reads.shown[unit, read, 0] == 1, won[unit, read], reads.pair[unit], reads.group[unit]
+        rows = [series.within_pairs(*parts, level) for level in confidence]
+        usual, small = map(Interval.of, rows)
+        sizes = rows[0]["sizes"]
+        groups = resampling.effective(sizes) if len(sizes) else 0.0
+        return Effect((), usual, small, rows[0]["p"], 1, usual, groups)
+    fit, _ = series.place_preference(winners, reads.shown, reads.group)
+
+    def of(weights: np.ndarray, level: float = confidence[0]) -> dict[str, Any]:
+        return fit.interval(weights, level)
+
+    weights, ends = series.centred(p), series.first_last(p)
+    several = [of(row, 1 - LEVEL / p) for row in weights] if p > 2 else [of(ends)]
+    each = [row["p"] for row in several]
+    least = int(np.nanargmin(each)) if not np.isnan(each).all() else 0
+    pairs = [weights[i] - weights[j] for i in range(p) for j in range(i + 1, p)]
+    gaps = [Interval.of(of(row, confidence[1])) for row in pairs]
+    return Effect(
+        tuple(Interval.of(of(row)) for row in weights),
+        Interval.of(of(ends)),
+        max(gaps, key=lambda gap: max(gap.high, -gap.low) if gap.bounded else math.inf),
+        min(1.0, each[least] * len(each)),
+        least + 1,
+        Interval.of(several[least]),
+        resampling.effective(np.bincount(reads.group)),
+    )
+
+
+class Reads(NamedTuple):
+    """The first read of each order of each comparison, see `position_consistency.arrays`.
+
+    Attributes:
+        group, pair: index of each comparison's group, and of its candidates, from 0.
+        crossed: whether comparisons in several orders decide; otherwise comparisons of the same candidates do.
+    """
+
+    winners: np.ndarray
+    shown: np.ndarray
+    made: np.ndarray
+    group: np.ndarray
+    pair: np.ndarray
+    crossed: bool
+
+
+def _gather(own: pd.DataFrame, judge: str, n: int, margin: float) -> Evidence:
+    table = position_consistency.estimate(own, confidence=estimates.CONFIDENCE, forms={})
+    table = table[(table["task"] == EVERY) & (table["cluster"] == "group")]
+    rows = {str(row["quantity"]): row for row in table.to_dict("records")}
+
+    def value(quantity: str) -> Interval:
+        return Interval.of(rows[quantity]) if quantity in rows else UNKNOWN
 
     group = pd.factorize(own["group_id"])[0]
     place = own["position"].to_numpy(dtype=float, na_value=np.nan)
@@ -184,28 +251,39 @@ def _gather(own: pd.DataFrame, judge: str, n: int) -> Evidence:
         return shares.share(values, group, estimates.CONFIDENCE).interval
 
     consistent = value("position_consistency")
-    worth = [value("place_preference", k, 1 - LEVEL / _tests(n)) for k in range(1, n + 1)]
-    bounded = [interval for interval in worth if interval.bounded]
-    largest = max(bounded, key=lambda interval: max(interval.low, -interval.high), default=UNKNOWN)
     gold = own["gold"].to_numpy(dtype=float)
     right = np.where(np.isnan(gold) | np.isnan(place), np.nan, own["score"].to_numpy(dtype=float, na_value=-1) == gold)
     first = np.array([ordering[0] for ordering in own["ordering"]])
     gold_first, gold_later = (np.where(mask & (gold > 0), right, np.nan) for mask in (first == gold, first != gold))
-    orders = own.assign(shown=["".join(map(str, ordering)) for ordering in own["ordering"]])
-    per_unit = orders.groupby("unit_id")["shown"].nunique()
+    run = comparison_reads.first_run(comparison_reads.prepared(own, None))
+    units = run.drop_duplicates("unit_id")
+    per_unit = run.groupby("unit_id").size()
+    crossed = float((per_unit > 1).mean())
+    reads = Reads(
+        *position_consistency.arrays(run, n),
+        pd.factorize(units["group_id"])[0],
+        pd.factorize(units["candidates"].map("\n".join))[0],
+        crossed >= FEWEST_CROSSED,
+    )
+    effect = _effect(reads) if reads.crossed or n == 2 else Effect((), UNKNOWN, UNKNOWN, math.nan, 1, UNKNOWN, 0)
+    low, high = effect, effect
+    if (reads.made & (reads.winners == series.NONE)).any() and effect.first_last.known:
+        least = int(np.argmin([worth.estimate for worth in effect.worth])) + 1 if n > 2 else n
+        low, high = (_effect(reads, imputed) for imputed in (least, effect.position))
     longest = own["longest"].to_numpy()
-    last = rows[estimates.CONFIDENCE].get(("first_last", 0), {})
-    return Evidence(
+    primacy, recency = (value(name).estimate for name in ("primacy", "recency"))
+    always = 0 if not primacy + recency > 0 else 1 if recency == 0 else n if primacy == 0 and n == 2 else 0
+    evidence = Evidence(
         judge=judge,
         n=n,
         places=tuple(share(np.where(np.isnan(decided), np.nan, decided == k)) for k in range(1, n + 1)),
         changed=Interval(1 - consistent.estimate, 1 - consistent.high, 1 - consistent.low),
         excess=value("excess"),
-        worth=tuple(value("place_preference", k) for k in range(1, n + 1)),
-        first_last=value("first_last"),
-        small=value("first_last", 0, 1 - 2 * LEVEL),
-        largest=largest,
-        separated=flags.has(last.get("flag", ""), flags.SEPARATED),
+        worth=effect.worth,
+        first_last=effect.first_last,
+        worst=Interval(effect.first_last.estimate, low.first_last.low, high.first_last.high),
+        position=effect.position,
+        always=always,
         fairness=value("preference_fairness"),
         ties=share(np.where(np.isnan(place), np.nan, place == 0)),
         failed=share(np.isnan(place).astype(float)),
@@ -214,8 +292,9 @@ def _gather(own: pd.DataFrame, judge: str, n: int) -> Evidence:
         gold_later=share(gold_later),
         gold_gap=_gap(gold_first, gold_later, own["unit_id"], group),
         longest=share(np.where(np.isnan(decided) | np.isnan(longest), np.nan, decided == longest)),
-        crossed=float((per_unit > 1).mean()),
-        drawn=_drawn(own, first),
+        crossed=crossed,
+        groups=effect.groups,
+        estimands=(),
         counts={
             "n_items": int(own["unit_id"].nunique()),
             "n_groups": int(own["group_id"].nunique()),
@@ -224,11 +303,103 @@ def _gather(own: pd.DataFrame, judge: str, n: int) -> Evidence:
             "n_orderings": int(per_unit.max()),
         },
     )
+    survives = low.ends.low > 0 if effect.ends.estimate > 0 else high.ends.high < 0
+    repeated = float(rows["excess"]["n_clusters"]) if "excess" in rows else 0.0
+    made = _estimands(evidence, reads, effect, survives=survives, repeated=repeated, margin=margin)
+    return evidence._replace(estimands=made)
 
 
-def _tests(n: int) -> int:
-    """Number of tests of positions' worth. It is 1 for two positions, because their worths sum to 0."""
-    return n if n > 2 else 1
+def _estimands(
+    found: Evidence, reads: Reads, effect: Effect, *, survives: bool, repeated: float, margin: float
+) -> tuple[Estimand, Estimand, Estimand]:
+    """Effects of the order, see `estimands`.
+
+    - `BEST`: share of the comparisons whose winner another order changes, by the order or by chance. A comparison with
+      a failed read counts as one whose winner changes.
+    - `SINGLE`: the probability of a choice in one order minus that in another, as the root of its mean square over
+      comparisons: the root of `Evidence.excess`.
+    - `LOG_ODDS` that a position adds, on average over comparisons.
+
+    The margin in log-odds changes the probability of a choice between two equal candidates by tanh(margin / 2). This is
+    the margin of `SINGLE`; that of `BEST` is half of it. If so few winners change, by chance or not, an effect is small
+    whatever its log-odds are, so that `BEST` alone decides. Otherwise the other two do.
+
+    Args:
+        survives: whether a finding does not depend on what failed reads would have chosen.
+        repeated: number of groups with comparisons that were read twice in each order.
+    """
+    shift = math.tanh(margin / 2)
+    p = effect.p if found.groups >= FEW_CLUSTERS else math.nan
+    few = () if found.groups >= FEW_CLUSTERS else (_few(found),)
+    lost, cause = _losses(found, reads, survives)
+    whole = (reads.made.sum(axis=1) == reads.made.sum(axis=1).max()) & reads.crossed
+    winners, made = reads.winners[whole], reads.made[whole]
+    differs = (made & ((winners != winners[:, :1]) | (winners == series.NONE))).any(axis=1).astype(float)
+    changed = shares.share(differs, reads.group[whole], estimates.CONFIDENCE).interval
+    best = Estimand(BEST, found.changed, changed, shift / 2, p, missing=few)
+    if not best.small:
+        best = dataclasses.replace(best, p=math.nan, required=False)
+    known = found.excess.bounded and repeated >= FEW_CLUSTERS
+    root = [math.sqrt(max(end, 0)) for end in found.excess]
+    single = Estimand(
+        SINGLE,
+        Interval(*root) if known else UNKNOWN,
+        Interval(0, 0, root[2]) if known else UNKNOWN,
+        shift,
+        required=not best.small,
+        missing=(*few, *lost, *(() if known else ("Not every order was read twice.",))),
+    )
+    log_odds = Estimand(
+        LOG_ODDS,
+        effect.ends,
+        effect.bounds,
+        margin,
+        math.nan if best.small else p,
+        required=not best.small,
+        missing=(*few, *lost),
+        causes=cause,
+    )
+    return best, single, log_odds
+
+
+def _few(found: Evidence) -> str:
+    groups = found.counts["n_groups"]
+    worth = "" if found.groups > groups - 1 else f" (for this question they count as {found.groups:.0f} equal ones)"
+    return f"There are {groups} groups{worth}; with fewer than {FEW_CLUSTERS} no verdict is given."
+
+
+def _losses(found: Evidence, reads: Reads, survives: bool) -> tuple[tuple[str, ...], tuple[Cause, ...]]:
+    """What reads without a choice do to the result: a reason why no effect can be shown to be small; and a cause.
+
+    Two tests compare reads of one comparison (or of one pair of candidates): whether reads fail more often in one order
+    than in another, and more often where the winner of the other reads stands at one position than at another.
+    """
+    failed = reads.made & (reads.winners == series.NONE)
+    if not failed.any():
+        return (), ()
+    unit, read = np.nonzero(reads.made)
+    other = np.roll(reads.winners, 1, axis=1)[unit, read]  # winner in another read of the comparison
+    shown, failure, group = reads.shown[unit, read], failed[unit, read], reads.group[unit]
+    known = other > series.TIE
+    tests = [
+        _alike(failure, (shown == 1).argmax(axis=1), unit if reads.crossed else reads.pair[unit], group),
+        _alike(failure[known], (shown == other[:, None]).argmax(axis=1)[known], np.zeros(known.sum()), group[known]),
+    ]
+    depends = min(tests) <= LEVEL / 2
+    share = failed.sum() / reads.made.sum()
+    how = ", more often in one order, or where the winner stands in one position" if depends else ""
+    sentence = f"{share:.1%} of the reads have no choice{how}."
+    if found.worst.bounded:
+        ends = f"from {found.worst.low:+.2f} to {found.worst.high:+.2f}"
+        sentence = f"{sentence[:-1]}: if they all had chosen one position, the first could add {ends} log-odds."
+    return (sentence,) if depends or share > MOST_FAILED else (), (Cause("failures", sentence, not survives),)
+
+
+def _alike(failed: np.ndarray, position: np.ndarray, stratum: np.ndarray, group: np.ndarray) -> float:
+    """p-value of reads that fail equally often at each position, compared within strata, with groups as the sample."""
+    table = pd.DataFrame(np.column_stack([np.eye(int(position.max(initial=0)) + 1)[position], failed]))
+    away = (table - table.groupby(stratum).transform("mean")).to_numpy()
+    return rao_scott.zero_total(resampling.sum_units(away[:, :-1] * away[:, -1:], group)) if len(table) else 1.0
 
 
 def _gap(first: np.ndarray, later: np.ndarray, unit: pd.Series, group: np.ndarray) -> Interval:
@@ -239,91 +410,75 @@ def _gap(first: np.ndarray, later: np.ndarray, unit: pd.Series, group: np.ndarra
     return shares.mean(gaps, means["group"].to_numpy(), estimates.CONFIDENCE, bounds=(-1, 1)).interval
 
 
-def _drawn(own: pd.DataFrame, first: np.ndarray) -> bool:
-    """True if all candidates of the commonest list stand first about equally often, as if orders were drawn."""
-    lists = own["candidates"].map("\n".join)
-    of_commonest = (lists == lists.mode()[0]).to_numpy()
-    at_first = np.bincount(first[of_commonest], minlength=int(own["n"].iloc[0]) + 1)[1:] / of_commonest.sum()
-    even = 1 / len(at_first)
-    return bool((at_first > EVEN[0] * 2 * even).all() and (at_first < EVEN[1] * 2 * even).all())
-
-
-def _verdict(found: Evidence, margin: float) -> tuple[str, tuple[str, ...], str]:
-    """Verdict, reasons and advice.
-
-    With fewer groups than `FEW_CLUSTERS`, the verdict is *cannot tell*. With enough groups, there are two cases:
-
-    - At least half of the comparisons are read in several orders. In this case the worth of positions within
-      comparisons decides. The verdict is *biased* if the interval of any position's worth excludes 0; these intervals
-      hold for all positions together. The verdict is *equivalent* if there are two candidates, and the 90% interval of
-      the first position's worth minus the last position's worth lies inside the margin.
-    - Fewer comparisons are read in several orders. In this case the verdict is never *equivalent*. It is *biased* if
-      there are two candidates, orders look as if they were drawn at random, and the interval of a position's share
-      among all choices excludes an equal share.
-
-    In all other cases, the verdict is *cannot tell*.
-    """
-    few = found.counts["n_groups"] < FEW_CLUSTERS
-    if few:
-        text = f"There are {found.counts['n_groups']} groups; with fewer than {FEW_CLUSTERS} no verdict is given."
-        return CANNOT_TELL, (text,), "Read more independent items, each in all orders."
-    if found.crossed >= FEWEST_CROSSED:
-        return _within(found, margin)
-    return _between(found)
-
-
-def _within(found: Evidence, margin: float) -> tuple[str, tuple[str, ...], str]:
-    changed = f"The winner changes with the order in {written(found.changed, '.0%')} of the comparisons"
-    excess = found.excess
-    noise = (
-        f"; two orders disagree {written(excess, '+z.0%')} more often than two reads of one order"
-        if excess.known
-        else ", by the order or by chance: no order was read twice"
-    )
-    reasons = [f"{changed}{noise}."] if found.changed.known else []
-    if not found.largest.bounded:
-        return (
-            CANNOT_TELL,
-            (*reasons, "Too few comparisons have different winners to tell what a place adds."),
-            ("Read more comparisons, or closer ones."),
+def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
+    """Verdict by the rule of `estimands`, reasons and advice."""
+    best, single, log_odds = found.estimands
+    word, crossed = verdict(found.estimands), found.crossed >= FEWEST_CROSSED
+    noise = ", by the order or by chance: not every order was read twice"
+    if found.excess.known:
+        noise = f"; two orders disagree {written(found.excess, '+z.0%')} more often than two reads of one order"
+    winners = [f"Two orders have different winners in {written(found.changed, '.1%')} of the comparisons{noise}."]
+    winners = winners if found.changed.known else []
+    worth = "What a position adds is not known: too few comparisons have different winners"
+    if log_odds.value.known:
+        which, over = (
+            ("The first position", "last") if found.n == 2 else (f"Position {found.position}", "mean position")
         )
-    worth = f"The first place adds {written(found.first_last, '+z.2f')} to a candidate's log-odds over the last"
-    if found.largest.low > 0 or found.largest.high < 0:
-        sure = "; only its sign is known, since one place always wins" if found.separated else ""
-        advice = "Judge each comparison in all orders, and count a candidate as the winner where it wins in all."
-        return BIASED, (f"{worth}{sure}.", *reasons), advice
-    reach = max(abs(found.small.low), abs(found.small.high))
-    if found.n == 2 and reach < margin:
-        text = f"{worth}: less than {margin:g} either way, up to {reach:.2f}."
-        return EQUIVALENT, (text, *reasons), "One order is enough for means over many comparisons."
-    return (
-        CANNOT_TELL,
-        (f"{worth}: it may be 0, and it may be more than {margin:g}.", *reasons),
-        ("Read more comparisons, each in all orders."),
-    )
-
-
-def _between(found: Evidence) -> tuple[str, tuple[str, ...], str]:
-    single = f"{1 - found.crossed:.0%} of the comparisons are read in one order alone"
-    if not found.drawn:
-        text = f"{single}, and the same candidate nearly always stands first: place and candidate are one thing."
-        return CANNOT_TELL, (text,), "Read each comparison in all orders."
-    even = 1 / found.n
-    off = [place for place in found.places if place.bounded and not place.low <= even <= place.high]
-    share = f"The first place is chosen in {written(found.places[0], '.0%')} of the decided reads, {even:.0%} is equal"
-    text = f"{single}. If the order was drawn, shares of places say what it does. {share}."
-    if off and found.n == 2:
-        return BIASED, (text,), "Read each comparison in all orders, and count a winner where it wins in all."
-    return CANNOT_TELL, (text,), "Read each comparison in all orders: then fewer reads tell more."
+        worth = f"{which} adds {written(log_odds.value, '+z.2f')} to a candidate's log-odds over the {over}"
+    if found.always:
+        worth += f"; only its sign is known, since position {found.always} wins wherever the winners differ"
+    alone = f"{1 - found.crossed:.0%} of the comparisons are read in one order alone"
+    worth = worth if crossed else f"{alone}. {worth}, among comparisons of the same two candidates"
+    explained = [cause.sentence for cause in log_odds.explained if log_odds.found]
+    lost = [] if explained else [cause.sentence for cause in log_odds.causes]
+    reach = max(abs(log_odds.bounds.low), abs(log_odds.bounds.high))
+    small = f"on average less than {log_odds.margin:g} (90% interval: up to {reach:.2f})"
+    if word == BIASED:
+        return word, (*[f"{worth}.", *winners][:: -1 if found.always else 1], *lost), BOTH_ORDERS
+    detectable = "An effect is detectable, but smaller than the margin. " if best.found or log_odds.found else ""
+    if word == EQUIVALENT and best.small:
+        most = math.ceil(best.bounds.high * 1000 - 1e-9) / 1000
+        head = f"The order changes at most {most:.1%} of the winners, and the margin is {best.margin:.1%}."
+        seen = [f"{detectable}{worth}."] if detectable else []
+        return (
+            word,
+            (head, *seen, *winners, *lost),
+            "One order is enough for these comparisons. Closer ones may need more.",
+        )
+    if word == EQUIVALENT:
+        moved = (
+            f"It moves the probability of a choice in single comparisons by at most {single.bounds.high:.1%} (root mean"
+        )
+        moved += f" square), and the margin is {single.margin:.1%}."
+        return word, (f"{detectable}{worth}: {small}.", moved, *winners, *lost), "One order is enough."
+    if not crossed and found.groups < FEW_CLUSTERS <= found.counts["n_groups"]:
+        text = (
+            f"{alone}, and too few reads show the same candidates in both orders: position and candidate are one thing."
+        )
+        return word, (text,), "Read each comparison in all orders."
+    if found.groups < FEW_CLUSTERS:
+        return word, (_few(found), *winners), "Read more independent items, each in all orders."
+    if explained:
+        advice = "Look at the reads without a choice first: ask again, or mend the prompt."
+        return word, (*explained, f"{worth}, but losses can explain it.", *winners), advice
+    may = small if reach < log_odds.margin else f"it may be 0, and more than {log_odds.margin:g}"
+    advice = "Read more comparisons, each in all orders" + (", and twice in each." if single.missing else ".")
+    if not crossed:
+        advice = "Read each comparison in all orders: then fewer reads show more."
+    elif not log_odds.bounds.bounded:
+        advice = "Read more comparisons, or closer ones."
+    elif log_odds.small and single.bounds.bounded:
+        advice = f"Means over many comparisons hardly depend on the order; single comparisons can. {BOTH_ORDERS}"
+    return word, (f"{worth}: {may}." if log_odds.bounds.bounded else f"{worth}.", *winners, *lost), advice
 
 
 def _notes(own: pd.DataFrame, found: Evidence) -> Iterator[str]:
     yield from choices.notes(own)
     if found.ties.estimate >= MANY_TIES and found.first_last.known:
         yield (
-            f"{found.ties.estimate:.0%} of the choices are ties. What a place adds takes them by Davidson's model. For"
-            " a judge that calls a tie where candidates are close it comes out too large: by 13% with 12% of ties, by"
-            " 24% with 24%."
+            f"{found.ties.estimate:.0%} of the choices are ties. What a position adds takes them by Davidson's model."
+            " For a judge that calls a tie where candidates are close it comes out too large: by 13% with 12% of ties,"
+            " by 24% with 24%."
         )
     if not own["named_groups"].iloc[0]:
         yield "No groups are named: each item counts as independent of the others."
@@ -336,14 +491,16 @@ def _notes(own: pd.DataFrame, found: Evidence) -> Iterator[str]:
 def facts(found: Evidence) -> list[tuple[str, str]]:
     """The numbers of a card as people read them, in pairs of name and value."""
     rows = [
-        ("Share of each place among the choices", ", ".join(f"{place.estimate:.0%}" for place in found.places)),
-        ("Comparisons whose winner changes with the order", written(found.changed, ".0%")),
+        ("Share of each position among the choices", ", ".join(f"{place.estimate:.0%}" for place in found.places)),
+        ("Comparisons with different winners in two orders", written(found.changed, ".0%")),
         ("Of reads in two orders, more disagree than in one", written(found.excess, "+z.0%")),
-        ("First place less last, log-odds", written(found.first_last, "+z.2f")),
+        ("First position less last, log-odds", written(found.first_last, "+z.2f")),
     ]
     if found.n > 2:
         worth = ", ".join("not known" if math.isnan(w.estimate) else f"{w.estimate:+z.2f}" for w in found.worth)
-        rows.append(("Worth of each place, log-odds", worth))
+        rows.append(("Worth of each position, log-odds", worth))
+    if found.counts["n_failed"] and found.worst.bounded:
+        rows.append(("The same with failed reads at worst", f"{found.worst.low:+.2f} to {found.worst.high:+.2f}"))
     rows += [
         ("Recency less primacy, share of the comparisons", written(found.fairness, "+z.0%")),
         ("Ties", written(found.ties, ".0%")),

@@ -15,8 +15,8 @@ from rubric_order.base.rows import Row
 # Columns of text. A statistic in which one of these names has another meaning gives its type.
 TEXTS = {*KEYS[:-1]} | set(
     """
-    about advice baseline basis benchmark by calibration candidate cause causes choice cluster compared comparison config
-    copies criterion design detail estimator failures flag goal gold golden group_id how item_id kind known_from
+    about advice baseline basis benchmark by calibration candidate cause causes choice cluster compared comparison
+    config copies criterion design detail estimator failures flag goal gold golden group_id how item_id kind known_from
     label method model offered one option order ordering other other_style our_judge outcome part perturbation
     policy quantity readout reason removed repeats_of repetition_from rule scores_of source status style suite sweep
     swept_judge task term test unit unit_id varied verdict version what

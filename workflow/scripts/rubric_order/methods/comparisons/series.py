@@ -7,8 +7,9 @@ Source: Shi et al., Judging the Judges, Sections 2.2 and 2.3 (called P3 below).
 
 import numpy as np
 
+from rubric_order.base.rows import Row
 from rubric_order.methods.position import preference
-from rubric_order.methods.uncertainty import cluster_robust
+from rubric_order.methods.uncertainty import cluster_robust, distributions, resampling
 
 TIE = 0
 NONE = -1
@@ -208,10 +209,11 @@ def disagreement(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def place_preference(winners: np.ndarray, shown: np.ndarray, cluster: np.ndarray) -> tuple[cluster_robust.Fit, int]:
     """Effects of positions on a judge's choices, by the conditional logit of `preference` over a comparison's reads.
 
-    A tie is an additional option that always stands in the same position, where no candidate stands. Only reads of one
-    comparison are compared with each other, so the judge's inclination to call a tie in this comparison cancels. The
-    result is the order effect of Davidson and Beaver (1977). They assume one constant of ties for all pairs; here each
-    comparison can have its own.
+    A tie is an additional option that stands where no candidate stands. Only reads of one comparison are compared with
+    each other, so the judge's inclination to call a tie in this comparison cancels. The inclination may also depend on
+    the position of the first-numbered candidate (for pairs: on the order): it has a term for each of these positions.
+    The result is the order effect of Davidson and Beaver (1977). They assume one constant of ties for all pairs and
+    both orders.
 
     Args:
         winners: the chosen candidate of each read, shape (n, n_reads).
@@ -220,10 +222,72 @@ def place_preference(winners: np.ndarray, shown: np.ndarray, cluster: np.ndarray
 
     Returns:
         The fit, and the number of discordant pairs of reads: only these pairs tell anything. The fit has a coefficient
-        for each position, and a last coefficient for the tie, which the design does not determine.
+        for each position, and p last coefficients for the tie, one by the first-numbered candidate's position.
     """
     p = shown.shape[2]
     choices = np.where(winners == TIE, p, np.where(winners == NONE, -1, winners - 1)).astype(np.int8)
-    places = np.concatenate([np.argsort(shown, axis=2), np.full((*winners.shape, 1), p)], axis=2).astype(np.int8)
-    of = preference.of_scores(choices, places, cluster)
+    places = np.argsort(shown, axis=2)
+    ties = p + (places[..., :1] + np.arange(p)) % p  # the first is the tie; no read chooses the others
+    of = preference.of_scores(choices, np.concatenate([places, ties], axis=2).astype(np.int8), cluster)
     return preference.positions(of).fit(), of.discordant
+
+
+def first_last(p: int) -> np.ndarray:
+    """Weights of the first position minus the last among the coefficients of `place_preference`, shape (2 p,)."""
+    return np.eye(2 * p)[0] - np.eye(2 * p)[p - 1]
+
+
+def centred(p: int) -> np.ndarray:
+    """Weights of each position minus the mean over positions, for `place_preference`, shape (p, 2 p)."""
+    return np.eye(p, 2 * p) - np.repeat([1 / p, 0], p)
+
+
+def within_pairs(first: np.ndarray, won: np.ndarray, pair: np.ndarray, cluster: np.ndarray, confidence: float) -> Row:
+    """Log-odds that the first position adds over the last, among comparisons of the same two candidates.
+
+    A comparison may be read in one order. The two candidates of a pair may be unequal, and one of them may stand first
+    more often: comparisons are compared within their pair. The effect is half of Mantel and Haenszel's common log-odds
+    ratio of order and winner. Its test is theirs, with clusters as the sample.
+
+    Args:
+        first: True if the first-numbered candidate stands first, shape (n,).
+        won: 1 if the first-numbered candidate won, 0 if the other won, NaN for a tie or no choice, shape (n,).
+        pair: index of each comparison's pair of candidates, from 0, shape (n,).
+        cluster: index of each comparison's cluster, from 0, shape (n,).
+        confidence: nominal coverage of the interval, such as 0.95.
+
+    Returns:
+        `estimate`, `ci_low`, `ci_high`, `p`; and `sizes`, the information of each cluster that has any: the number of
+        its choices in pairs with choices in both orders, each weighted by the share of the rarer order.
+
+    Source: Mantel and Haenszel (1959), Statistical aspects of the analysis of data from retrospective studies of
+    disease; Davidson and Beaver (1977) for the model in which this is the order effect.
+    """
+    kept = ~np.isnan(won)
+    first, won, pair, cluster = first[kept], won[kept] > 0, pair[kept], cluster[kept]
+    cell = 2 * ~first + ~won  # first-numbered candidate first and winner, first and loser, second and winner, ...
+    counts = np.zeros((int(pair.max(initial=-1)) + 1, 4))
+    np.add.at(counts, (pair, cell), 1)
+    a, b, c, d = counts.T
+    n = np.maximum(counts.sum(axis=1), 1)
+    same, other, zero = a * d / n, b * c / n, np.zeros(len(n))
+    slopes = [np.stack(part, axis=1) for part in ([d / n, zero, zero, a / n], [zero, c / n, b / n, zero])]
+    moved = [slope - (total / n)[:, None] for slope, total in zip(slopes, (same, other), strict=True)]
+    is_first = (a + b) / n
+    weight = np.where(first, 1 - is_first[pair], is_first[pair])
+    n_clusters = int(cluster.max(initial=-1)) + 1
+    sizes = np.bincount(cluster, weight, minlength=n_clusters)
+    row: Row = {"sizes": sizes[sizes > 0], "estimate": np.nan, "ci_low": np.nan, "ci_high": np.nan, "p": np.nan}
+    if same.sum() + other.sum() == 0 or (sizes > 0).sum() < 2:
+        return row
+    df = min(resampling.degrees(sizes[sizes > 0]), (sizes > 0).sum() - 1.0)
+    score = np.bincount(cluster, (first - is_first[pair]) * (won - ((a + c) / n)[pair]), minlength=n_clusters)
+    spread = np.sqrt((score**2).sum())
+    p = float(2 * distributions.t_tail(abs(score.sum()) / spread, df)) if spread > 0 else 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimate = np.log(same.sum() / other.sum()) / 2
+        influence = (moved[0] / same.sum() - moved[1] / other.sum())[pair, cell] / 2
+        by_cluster = np.bincount(cluster, influence, minlength=n_clusters)
+    reach = distributions.t_quantile((1 + confidence) / 2, df) * np.sqrt((by_cluster**2).sum())
+    ends = {"ci_low": estimate - reach, "ci_high": estimate + reach} if np.isfinite(estimate) else {}
+    return row | {"estimate": float(estimate), "p": p} | ends

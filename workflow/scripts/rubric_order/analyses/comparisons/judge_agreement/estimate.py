@@ -154,9 +154,7 @@ def _majority(panel: Panel, confidence: float) -> Iterator[Row]:
     ratio = shares.mean(series.leaning(places, winners, p=panel.p), group, confidence, bounds=(-1, 1))
     yield common | {"quantity": "preference_fairness"} | _row(ratio)
     fit, told = series.place_preference(winners, shown, group)
-    weights = np.zeros(panel.p + 1)
-    weights[[0, panel.p - 1]] = 1, -1
-    interval = Interval.of(fit.interval(weights, confidence))
+    interval = Interval.of(fit.interval(series.first_last(panel.p), confidence))
     count = 0 if fit.problem else cluster_robust.counted(fit.influence)
     row = {"quantity": "first_last", "n_values": told, "n_clusters": count, "flag": ", ".join(fit.flags)}
     yield common | row | interval.columns()

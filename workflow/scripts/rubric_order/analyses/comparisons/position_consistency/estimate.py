@@ -199,24 +199,35 @@ def _series(run: pd.DataFrame, p: int, rules: str) -> pd.DataFrame:
     return pd.concat([*(ids.assign(value=value, quantity=name) for name, value in values.items()), errors])
 
 
+def arrays(run: pd.DataFrame, p: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Winners, shape (n, n_reads), and candidates shown, shape (n, n_reads, p), as `series.place_preference` has them.
+
+    The third array is True for a read that was made. Rows are comparisons, in the order of `run`.
+    """
+    unit = pd.factorize(run["unit_id"])[0]
+    read = run.groupby("unit_id", sort=False).cumcount().to_numpy()
+    shape = int(unit.max()) + 1, int(read.max()) + 1
+    winners: np.ndarray = np.full(shape, series.NONE)
+    made: np.ndarray = np.zeros(shape, dtype=bool)
+    shown = np.broadcast_to(np.arange(1, p + 1), (*shape, p)).copy()
+    winners[unit, read], made[unit, read] = run["winner"].to_numpy(), True
+    shown[unit, read] = np.concatenate(run["ordering"].to_numpy()).reshape(-1, p)
+    return winners, shown, made
+
+
 def _preference(run: pd.DataFrame, column: str, confidence: float, p: int) -> list[Row]:
     """The rows of position preference."""
     if run.empty:
         return []
-    unit = pd.factorize(run["unit_id"])[0]
-    read = run.groupby("unit_id", sort=False).cumcount().to_numpy()
-    shape = int(unit.max()) + 1, int(read.max()) + 1
-    winners = np.full(shape, series.NONE)
-    shown = np.broadcast_to(np.arange(1, p + 1), (*shape, p)).copy()
-    winners[unit, read] = run["winner"].to_numpy()
-    shown[unit, read] = np.concatenate(run["ordering"].to_numpy()).reshape(-1, p)
+    winners, shown, _ = arrays(run, p)
     cluster = pd.factorize(run.drop_duplicates("unit_id")[column])[0]
     fit, told = series.place_preference(winners, shown, cluster)
     count = 0 if fit.problem else cluster_robust.counted(fit.influence)
     common = {"n_values": told, "n_clusters": count, "problem": ", ".join(fit.flags), "method": LOGIT}
-    centred = np.eye(p, p + 1) - np.append(np.full(p, 1 / p), 0)
-    rows = [{"quantity": "place_preference", "position": k + 1, "weights": row} for k, row in enumerate(centred)]
-    rows.append({"quantity": "first_last", "weights": centred[0] - centred[-1]})
+    rows = [
+        {"quantity": "place_preference", "position": k + 1, "weights": row} for k, row in enumerate(series.centred(p))
+    ]
+    rows.append({"quantity": "first_last", "weights": series.first_last(p)})
     return [common | row | fit.interval(row.pop("weights"), confidence) for row in rows]
 
 

@@ -79,7 +79,7 @@ def _cells(table: pd.DataFrame) -> pd.DataFrame:
 def _curve(block: pd.DataFrame) -> pd.DataFrame:
     cluster = pd.factorize(block["group_id"])[0]
     fit, _ = series.place_preference(np.stack(block["winners"]), np.stack(block["shown"]), cluster)
-    beta, _ = fit.contrast(np.array([1.0, -1.0, 0.0]))
+    beta, _ = fit.contrast(series.first_last(2))
     if np.isnan(beta):
         return pd.DataFrame(columns=["win_rate", "position_consistency", "preference_fairness"])
     rate, consistency, fairness = quality_gap.implied(beta, CURVE)

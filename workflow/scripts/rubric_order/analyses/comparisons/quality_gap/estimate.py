@@ -108,9 +108,7 @@ def _by_bin(block: pd.DataFrame, kind: str, p: int, confidence: float) -> Iterat
             row = {"quantity": quantity, "n_clusters": ratio.n_clusters, "flag": _few(ratio.n_clusters)}
             yield common | row | ratio.interval.columns()
         fit, _ = series.place_preference(np.stack(part["winners"]), np.stack(part["shown"]), cluster)
-        weights = np.zeros(p + 1)
-        weights[[0, p - 1]] = 1, -1
-        row = fit.interval(weights, confidence)
+        row = fit.interval(series.first_last(p), confidence)
         clusters = 0 if fit.problem else cluster_robust.counted(fit.influence)
         kept = {key: row[key] for key in ("estimate", "ci_low", "ci_high", "p")}
         flag = ", ".join(filter(None, (*fit.flags, _few(clusters))))

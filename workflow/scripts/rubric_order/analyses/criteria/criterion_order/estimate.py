@@ -1,7 +1,8 @@
 """Criterion-order bias: effect of the position of a criterion in the prompt on its score."""
 
-from collections.abc import Callable, Iterable
-from typing import Any
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,15 +14,17 @@ from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import panels, uniformity
 from rubric_order.methods.position.panels import Panel
-from rubric_order.methods.uncertainty import friedman, multiplicity, resampling
+from rubric_order.methods.uncertainty import cluster_robust, friedman, multiplicity, rao_scott, resampling
 from rubric_order.methods.uncertainty.resampling import sum_units
 
 COLUMNS = {"scores": panels.COLUMNS}
 # Columns of the estimates, in this order.
 ESTIMATES = [*KEYS, "readout", "quantity", "criterion", "position", "estimate", "ci_low", "ci_high", "null", "excess"]
-ESTIMATES += ["rerun_low", "rerun_high"]
-ESTIMATES += ["statistic", "df", "p", "p_cluster", "p_least", "n_texts", "n_groups", "n_scores", "n_failed", "n_blocks"]
+ESTIMATES += ["rerun_low", "rerun_high", "least", "most", "p_lost", "p_worst"]
+ESTIMATES += ["statistic", "df", "p", "p_cluster", "p_least", "n_texts", "n_groups", "effective_groups", "n_scores"]
+ESTIMATES += ["n_failed", "n_blocks"]
 ESTIMATES += ["n_incomplete", "test", "method", "confidence", "seed"]
+LEVEL = 0.05  # of the one-sided bounds `least` and `most`
 ACROSS: dict[str, Callable[..., Any]] = {"mean_gap": np.mean, "max_gap": np.max}
 
 
@@ -107,11 +110,133 @@ def rerun_errors(panel: Panel, shift: np.ndarray) -> dict[str, float]:
     return {name: float(np.sqrt((deviations**2).sum())) for name, deviations in of_gaps.items()}
 
 
-def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key: tuple[Any, ...]) -> list[Row]:
+class Scores(NamedTuple):
+    """Scores of one criterion, or of all criteria together: a row is one text under one criterion.
+
+    Attributes:
+        total, count: summed scores, and their number, at each position, shape (m, P).
+        lost: number of missing scores at each position, shape (m, P).
+        groups: index of the group of each row, from 0 and without gaps, shape (m,).
+    """
+
+    total: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # hides tuple.count
+    lost: np.ndarray
+    groups: np.ndarray
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of rows with a score in each group."""
+        return np.bincount(self.groups, self.count.any(axis=1))
+
+    def first_and_later(self) -> "Scores":
+        """The first position, and all later positions together."""
+        parts = (self.total, self.count, self.lost)
+        total, count, missing = (np.column_stack([part[:, 0], part[:, 1:].sum(axis=1)]) for part in parts)
+        return Scores(total, count, missing, self.groups)
+
+    def fit(self) -> cluster_robust.Sums:
+        """Shift of each position, with an intercept for each row, by least squares."""
+        of = panels.equations(panels.Cells(self.total, self.count))
+        return cluster_robust.least_squares(sum_units(of.right, self.groups), sum_units(of.left, self.groups))
+
+    def p(self, p: float) -> float:
+        """The p-value; if it is NaN because groups do not vary, that of the score test of no shift."""
+        right = sum_units(panels.equations(panels.Cells(self.total, self.count)).right, self.groups)
+        return p if not np.isnan(p) or len(right) < 2 else rao_scott.zero_total(right)
+
+
+def scores_of(panel: Panel, places: Sequence[int]) -> Scores:
+    """The scores of the criteria with some indices."""
+    values, positions = (np.moveaxis(part[..., [*places]], 2, 0) for part in (panel.values, panel.positions))
+    values, positions = (part.reshape(-1, part.shape[2], 1) for part in (values, positions))
+    asked = (positions > 0).any(axis=(1, 2))
+    groups = np.unique(np.tile(panel.groups, len(places))[asked], return_inverse=True)[1]
+    of = panels.cells(values[asked], positions[asked])
+    all_asked = panels.cells(np.zeros_like(values[asked]), positions[asked]).count
+    return Scores(of.total[:, 0], of.count[:, 0], (all_asked - of.count)[:, 0], groups)
+
+
+def bounds(of: Scores, levels: int, *, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Lower and upper bounds of each position's shift, each at `LEVEL`, also for an effect that few groups have.
+
+    They invert the test of `equivalence.p_bounded`: one group with the largest possible shift is added, and groups get
+    exponential random weights. So shifts of 0 in all of few groups have bounds that are not 0. Shape (2, P); NaN for a
+    position that cannot be compared.
+    """
+    parts = panels.equations(panels.Cells(of.total, of.count))
+    left, right = sum_units(parts.left, of.groups), sum_units(parts.right, of.groups)
+    size = np.einsum("gpp->g", left)
+    if not size.sum() > 0:
+        return np.full((2, left.shape[1]), np.nan)
+    shift = panels.solved(panels.Equations(left.sum(axis=0), right.sum(axis=0), of.count.sum(axis=0)))
+    by_group = right @ np.linalg.pinv(left.sum(axis=0), hermitian=True)  # sums to the shift
+    largest = (levels - 1) * (1 - 1 / of.count.any(axis=0).sum()) * (size**2).sum() / size.sum()
+    weight = rng.standard_exponential((draws, len(size) + 1))
+    scale = weight[:, :-1] @ size + weight[:, -1] * (size**2).sum() / size.sum()
+    mean = weight[:, :-1] @ by_group * size.sum() / scale[:, None]
+    reach = (weight[:, -1] * largest / scale)[:, None]
+    ends = np.quantile(mean - reach, LEVEL, axis=0), np.quantile(mean + reach, 1 - LEVEL, axis=0)
+    return np.where(np.isnan(shift), np.nan, ends)
+
+
+def lost(of: Scores, levels: int) -> dict[str, float]:
+    """What missing scores can do: `p_lost`, whether they are missing equally often at all positions; and `p_worst`.
+
+    `p_worst` is the p-value of no difference between two positions if the missing scores at one of them were the
+    lowest and those at the other the highest, against the difference. It is the smallest over all pairs of positions,
+    adjusted by Bonferroni. Both are NaN if no score is missing.
+    """
+    if not of.lost.any():
+        return {"p_lost": np.nan, "p_worst": np.nan}
+    asked = of.count + of.lost
+    away = of.lost - asked * (of.lost.sum(axis=1) / asked.sum(axis=1))[:, None]
+    p = [1.0]
+    places = np.eye(of.count.shape[1])
+    for one, other in itertools.permutations(np.flatnonzero(asked.any(axis=0)), 2):
+        added = of.lost * (places[one] + places[other])
+        total = of.total + added * (places[one] + levels * places[other])
+        row = of._replace(total=total, count=of.count + added).fit().fit().interval(places[one] - places[other], 0.95)
+        if row["estimate"] > 0 and not np.isnan(row["p"]):
+            p.append(row["p"] / 2)
+    n = asked.any(axis=0).sum()
+    return {
+        "p_lost": rao_scott.zero_total(sum_units(away, of.groups)),
+        "p_worst": min(1.0, min(p) * n * (n - 1)),
+    }
+
+
+def pooled(of: Scores, levels: int, *, resamples: int, confidence: float, rng: np.random.Generator) -> Iterator[Row]:
+    """Estimates of all criteria together, see `estimate`."""
+    counts: Row = {"n_scores": int(of.count.sum()), "n_failed": int(of.lost.sum())}
+    counts |= {"effective_groups": resampling.effective(of.sizes) if of.sizes.any() else 0.0}
+    whole, first = of.fit().fit(), of.first_and_later()
+    n = of.count.shape[1]
+    centred = np.eye(n) - of.count.any(axis=0) / max(of.count.any(axis=0).sum(), 1)
+    ends = bounds(of, levels, draws=resamples, rng=rng)
+    for place in np.flatnonzero(~np.isnan(ends[0])):
+        row = whole.interval(centred[place], confidence)
+        at = {"position": place + 1, "least": ends[0, place], "most": ends[1, place]}
+        at |= {"n_scores": int(of.count[:, place].sum()), "n_failed": int(of.lost[:, place].sum())}
+        yield counts | at | {"quantity": "pooled_shift"} | _interval(row)
+    row = first.fit().fit().interval(np.array([1.0, -1.0]), confidence)
+    yield counts | {"quantity": "pooled_first", "p_cluster": first.p(row["p"])} | _interval(row) | lost(first, levels)
+    p = of.p(whole.no_effect(centred[of.count.any(axis=0)]))
+    yield counts | {"quantity": "pooled_test", "p_cluster": p} | lost(of, levels)
+
+
+def _interval(row: Row) -> Row:
+    return {name: row[name] for name in ("estimate", "ci_low", "ci_high")}
+
+
+def estimates(
+    panel: Panel, *, levels: int, resamples: int, confidence: float, seed: int, key: tuple[Any, ...]
+) -> list[Row]:
     """All estimates of one panel, see `estimate`.
 
     Args:
         panel: the reads.
+        levels: number of score levels.
         resamples: number of resamples of the bootstrap, and of draws of random signs.
         confidence: nominal coverage of the intervals, such as 0.95.
         seed: seed of all draws.
@@ -135,6 +260,8 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
     rows = []
     for place, name in enumerate(panel.criteria):
         counts = {"n_scores": int(cells.count[:, place].sum())}
+        of = scores_of(panel, [place])
+        ends = bounds(of, levels, draws=resamples, rng=rng) if counts["n_scores"] else np.full((2, 1), np.nan)
         for quantity, estimate, draws in (
             ("mean", level[place] + shift[place], drawn_level[:, place, None] + drawn_shift[:, place]),
             ("shift", shift[place], drawn_shift[:, place]),
@@ -143,9 +270,12 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
             for position in np.flatnonzero(~np.isnan(estimate)):
                 labels = {"quantity": quantity, "criterion": name, "position": position + 1}
                 columns = {"estimate": estimate[position], "n_scores": int(cells.count[:, place, position].sum())}
+                if quantity == "shift":
+                    columns |= {"least": ends[0, position], "most": ends[1, position]}
+                    columns["n_failed"] = int(of.lost[:, position].sum())
                 rows.append(labels | columns | {"ci_low": low[position], "ci_high": high[position]})
         columns = _gap("gap", float(observed[place]), drawn[:, place], chance[:, place], confidence)
-        rows.append(columns | {"criterion": name} | counts)
+        rows.append(columns | {"criterion": name} | counts | lost(of, levels))
     has_gap = ~np.isnan(observed)
     errors = rerun_errors(panel, shift)
     for quantity, across in ACROSS.items():
@@ -156,11 +286,14 @@ def estimates(panel: Panel, *, resamples: int, confidence: float, seed: int, key
             rows.append(row | {"rerun_low": max(row["estimate"] - reach, 0.0), "rerun_high": row["estimate"] + reach})
     for name, row in zip(panel.criteria, position_tests(cells, panel.groups), strict=True):
         rows.append({"quantity": "position_test", "criterion": name} | row)
-    return rows + [commonest(panel, place) for place in range(len(panel.criteria))]
+    rows += [commonest(panel, place) for place in range(len(panel.criteria))]
+    rng = randomness.generator(seed, "all criteria", *stream(key))
+    of = scores_of(panel, range(len(panel.criteria)))
+    return [*rows, *pooled(of, levels, resamples=resamples, confidence=confidence, rng=rng)]
 
 
 def commonest(panel: Panel, place: int) -> Row:
-    """Share of the commonest score among the scores of one criterion, and the numbers of given and missing scores.
+    """Share of the commonest score among the scores of one criterion, and numbers of its scores, texts and groups.
 
     Args:
         panel: the reads.
@@ -170,7 +303,11 @@ def commonest(panel: Panel, place: int) -> Row:
     values = panel.values[:, :, place][asked]
     given = values[~np.isnan(values)]
     share = np.unique(given, return_counts=True)[1].max() / len(given) if len(given) else np.nan
-    counts = {"n_scores": len(given), "n_failed": len(values) - len(given)}
+    counts: Row = {"n_scores": len(given), "n_failed": len(values) - len(given)}
+    of_texts = (~np.isnan(panel.values[:, :, place])).any(axis=1)
+    sizes = np.bincount(panel.groups[of_texts])
+    counts |= {"n_texts": int(of_texts.sum()), "n_groups": int((sizes > 0).sum())}
+    counts |= {"effective_groups": resampling.effective(sizes[sizes > 0]) if of_texts.any() else 0.0}
     return {"quantity": "commonest_share", "criterion": panel.criteria[place], "estimate": share} | counts
 
 
@@ -231,7 +368,15 @@ def estimate(
           Skillings and Mack's test if texts lack positions; `test` is the name. `p_cluster` takes groups of texts as
           the sample.
         - ``commonest_share``: share of the commonest score among all scores of a criterion. In this row `n_failed`
-          counts the criterion's missing scores. In all other rows `n_failed` counts the missing scores of all criteria.
+          counts the criterion's missing scores, and `n_texts`, `n_groups` and `effective_groups` (see
+          `resampling.effective`) count what has its scores. Rows of shifts count the missing scores at their position.
+          In all other rows these numbers are of all criteria.
+        - ``pooled_shift``, ``pooled_first``, ``pooled_test``: all criteria together, fitted with an
+          intercept for each text and criterion: shift at each position; the first position minus all later
+          ones, with its test (`p_cluster`); and the test that no position has a shift.
+
+        `least` and `most` bound a shift, also if only a few groups have it, see `bounds`. `p_lost` and `p_worst` are
+        about missing scores, see `lost`.
 
         Gaps have further columns. `null` is the mean gap if the order has no effect on average over groups. It comes
         from draws that each multiply the effects of the order in a whole group by 1 or -1, at random
@@ -262,7 +407,9 @@ def estimate(
             "seed": seed,
         }
         named = (*stream(name.values()), readout)
-        panel_rows = estimates(panel, resamples=resamples, confidence=confidence, seed=seed, key=named)
+        panel_rows = estimates(
+            panel, levels=int(name["n"]), resamples=resamples, confidence=confidence, seed=seed, key=named
+        )
         by = levels.lowest_of(reads) - 1  # in panels, the lowest score is 1
         rows += [common | (_moved(row, by) if row["quantity"] == "mean" else row) for row in panel_rows]
     table = tidy.from_rows_with_gaps(rows, ESTIMATES)

@@ -4,7 +4,7 @@ import pandas as pd
 
 from rubric_order.base.keys import MACRO
 from rubric_order.tables.columns import Flags, Number, PValue, Text, filled, numbers, texts
-from rubric_order.tables.spec import Rows, Table, same, select, significant, taken, wide
+from rubric_order.tables.spec import Rows, Table, select, significant, taken, wide
 
 CAPTION = (
     "What the position of a criterion in the prompt does to its score, with the columns of Xu et al. (2026), Table 5. "
@@ -32,7 +32,8 @@ def _rows(criterion_order: pd.DataFrame, criteria_agreement: pd.DataFrame) -> pd
     tests = select(criterion_order, quantity="position_test")
     w = tests.groupby(KEYS)["estimate"].agg(n_criteria="size", mean_w=lambda values: values.mean())
     significant_tests = significant(tests, KEYS, OF_TEST).add_prefix("n_significant_")
-    return wide(criterion_order, KEYS, [same("n_texts", "n_groups", "n_failed"), pearson, *gaps, w, significant_tests])
+    counts = taken("mean_gap", "n_texts", "n_groups", "n_failed")
+    return wide(criterion_order, KEYS, [counts, pearson, *gaps, w, significant_tests])
 
 
 TABLE = Table(
