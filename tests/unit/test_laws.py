@@ -14,7 +14,7 @@ from rubric_order import catalogue
 
 NAMES = [*catalogue.STATISTICS]
 IDS = ("item_id", "unit_id", "group_id", "source_id")
-NEW_JUDGES = {"zz_one": "yy_first", "zz_two": "yy_second", "zz_three": "yy_third"}  # in the same alphabetical order
+NEW_JUDGES = {"zz_one": "yy_first", "zz_two": "yy_third", "zz_three": "yy_second"}  # in the same alphabetical order
 DEAD = "zz_one"
 # Numbers that do not come from a resampling or from the size of a family of tests.
 VALUES = ["estimate", "difference", "averaged", "win_rate", "position_consistency", "share", "score", "of_one"]
