@@ -308,7 +308,7 @@ def shift(cell: Cell) -> float:
 def counts(made: card.Card, cell: Cell) -> bool:
     """True if a card has what the cell counts."""
     if cell.asks == CLAIMED:
-        table = getattr(made.verdict, "estimands", None)
+        table = getattr(made.verdict, "table", None)
         if table is None:  # an earlier version
             return any(text.startswith(("Some positions", "High and low")) for text in made.verdict.reasons)
         return any(estimand.biased for estimand in table if estimand.name in ("log_odds", "interaction"))

@@ -51,6 +51,9 @@ def headline(evidence: Evidence, verdict: verdicts.Verdict) -> Headline:
     parts = [*_effect(evidence, verdict), *_decisions(evidence)]
     if evidence.copied:
         parts = ["what chance does is not known, because repeats never differ", *parts]
+    if verdict.word == verdicts.CANNOT_TELL and any(verdicts.apart(evidence)):
+        # Option probabilities are no evidence on the scores that users see.
+        parts = ["option probabilities do not show what the order does to the written scores, which users see"]
     if evidence.readouts and evidence.failed_share > verdicts.MOST_FAILED:
         # If most reads have no score, no size is given.
         failed = f"{evidence.failed_share:.0%} of the reads have no score"

@@ -136,7 +136,7 @@ def table(evidence: Evidence) -> tuple[Estimand, ...]:
         value=own.scores,
         bounds=Interval(own.sd.estimate, 0.0, own.reach) if own.shown else Interval(),
         margin=own.margin if own.shown else math.nan,
-        missing=(*_unknown(evidence), *_apart(evidence), *_open_single(evidence)),
+        missing=(*_unknown(evidence), *apart(evidence), *_open_single(evidence)),
     )
     best = Estimand(estimands.BEST, value=own.best, required=False)
     return (*(_estimand(evidence, *row) for row in rows), of_items, best)
@@ -247,19 +247,19 @@ def _unknown(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def _apart(evidence: Evidence) -> Iterator[str]:
+def apart(evidence: Evidence) -> Iterator[str]:
     """Reasons why option probabilities do not show what the order does to the single scores that users see."""
     if not evidence.hard or evidence.spread.readout != Readout.SOFT or evidence.written_spread.shown:
         return
     users = "Users see the written scores."
-    apart = [row for row in evidence.causes_of(causes.WRITTEN) if row["p"] <= DISAGREE]
+    rows = [row for row in evidence.causes_of(causes.WRITTEN) if row["p"] <= DISAGREE]
     if evidence.written_spread.verdict == equivalence.NOT_SHOWN:
         sd = interval_text(evidence.written_spread.sd, ".2f")
         yield f"By repeats, an ordering moves single written scores by {sd} points (SD). {users}"
-    elif apart:
-        where = f"position {apart[0]['position']}" if "position" in apart[0] else "orderings"
-        may = "disagree" if apart[0]["p"] <= causes.LEVEL else "may disagree"
-        differ = f"groups differ in what {where} does to written scores, not to probabilities ({_p(apart[0]['p'])})"
+    elif rows:
+        where = f"position {rows[0]['position']}" if "position" in rows[0] else "orderings"
+        may = "disagree" if rows[0]["p"] <= causes.LEVEL else "may disagree"
+        differ = f"groups differ in what {where} does to written scores, not to probabilities ({_p(rows[0]['p'])})"
         yield f"The readouts {may}: {differ}. {users}"
     elif not evidence.exponent[0] < SURE:
         yield f"The most probable score is nearly always written, and jumps where probabilities move little. {users}"
