@@ -165,7 +165,7 @@ def test_a_number_that_is_not_known_has_a_reason():
     assert rows["Usual ordering less mean of all orderings, points"].startswith("not known: needs items that share")
     saturated = dict(card.facts(dataclasses.replace(PLAIN, commonest_share=0.98)))
     least = "Smallest V that a study of this size finds with 80% power"
-    assert saturated[least] == "not known: the scores are saturated"
+    assert saturated[least] == "not known: the reads of an item hardly differ"
 
 
 def test_reads_without_a_score_have_their_reasons():
@@ -267,8 +267,11 @@ def test_a_card_with_one_read_an_ordering_says_that_no_number_of_groups_is_enoug
     found = verdict.judge(dataclasses.replace(PLAIN, hard=hard, spread=ONCE, n_reads=600))
     assert found.planned.content()["groups_for_equivalent"] is None
     assert found.planned.content()["groups_for_equivalent_with_repeats"] > 50
-    assert "No number can show a judge without bias to be equivalent: where orderings are read once" in found.advice
-    assert "can with each ordering read twice." in found.advice
+    assert (
+        "No number of groups can show a judge without bias to be equivalent: where orderings are read once"
+        in found.advice
+    )
+    assert "With each ordering read twice, " in found.advice
 
 
 def test_the_number_of_groups_does_not_depend_on_estimates_as_they_happen_to_be():
@@ -492,24 +495,25 @@ NEVER = Needed(math.inf, "even 1,000,000 groups are too few")
             Needed(34),
             Needed(120),
             Needed(51),
-            "Of groups like these, with 80% power, 34 find a preference of 0.2 log-odds for one position; 120 find a "
-            "shift of 0.1 points by the usual ordering; 51 show a judge without bias to be equivalent.",
+            "Groups like these that 80% power needs: 34 to find a preference of 0.2 log-odds for one position; 120 to "
+            "find a shift of 0.1 points by the usual ordering; 51 to show a judge without bias to be equivalent.",
         ),
         (
             NEVER,
             Needed(120),
             Needed(51),
-            "Of groups like these, with 80% power, 120 find a shift of 0.1 points by the usual ordering; 51 show a "
-            "judge without bias to be equivalent. No number can find a preference of 0.2 log-odds for one position: "
-            "even 1,000,000 groups are too few.",
+            "Groups like these that 80% power needs: 120 to find a shift of 0.1 points by the usual ordering; 51 to "
+            "show a judge without bias to be equivalent. No number of groups can find a preference of 0.2 log-odds "
+            "for one position: even 1,000,000 groups are too few.",
         ),
         (
             NEVER,
             NEVER,
             NEVER,
-            "No number can find a preference of 0.2 log-odds for one position: even 1,000,000 groups are too few. No "
-            "number can find a shift of 0.1 points by the usual ordering: even 1,000,000 groups are too few. No number "
-            "can show a judge without bias to be equivalent: even 1,000,000 groups are too few.",
+            "No number of groups can find a preference of 0.2 log-odds for one position: even 1,000,000 groups are "
+            "too few. No number of groups can find a shift of 0.1 points by the usual ordering: even 1,000,000 groups "
+            "are too few. No number of groups can show a judge without bias to be equivalent: even 1,000,000 groups "
+            "are too few.",
         ),
     ],
 )
@@ -529,9 +533,9 @@ MOVED = Spread("soft", Interval(0.15, 0.14, 0.16), 0.16, 0.1, "not shown", Inter
     ("readout", "changes", "word", "sentence"),
     [
         # Findings: adjusted for their number (four tests, or five), and not shown to be smaller than the margin.
-        ({"p_points": 0.049} | OPEN, {}, "cannot tell", "p = 0.196 of 4 tests, adjusted, where 0.03 or less"),
+        ({"p_points": 0.049} | OPEN, {}, "cannot tell", "p = 0.196 is the smallest of 4 tests, adjusted; 0.03 or less"),
         ({"p_points": 0.007} | OPEN, {}, "biased", "Mean scores differ between orderings: the two that differ most"),
-        ({"p_points": 0.007, "p_usual": 0.9} | OPEN, {}, "cannot tell", "p = 0.035 of 5 tests"),
+        ({"p_points": 0.007, "p_usual": 0.9} | OPEN, {}, "cannot tell", "p = 0.035 is the smallest of 5 tests"),
         (
             {"p_usual": 0.005, "usual": Interval(0.1, 0.05, 0.15)} | OPEN,
             {},
@@ -575,7 +579,7 @@ MOVED = Spread("soft", Interval(0.15, 0.14, 0.16), 0.16, 0.1, "not shown", Inter
         ),
         ({"p_selection": 1e-9}, {"spread": Spread()}, "cannot tell", "Detectable, but smaller than the margin (0.2)"),
         # The readout that decides.
-        ({"p_selection": 1e-9, "p_preference": 1e-9, "p_interaction": 1e-9}, BY_BOTH, "equivalent", "No effect"),
+        ({"p_selection": 1e-9, "p_preference": 1e-9, "p_interaction": 1e-9}, BY_BOTH, "equivalent", "No test finds"),
         ({"p_points": 0.009} | OPEN, BY_BOTH, "biased", "p = 0.027"),
         ({"p_points": 1e-9} | OPEN, BY_BOTH | {"drawn": True}, "equivalent", "(expected scores)"),
         # Saturation is only a reason why nothing is found.
@@ -593,7 +597,7 @@ MOVED = Spread("soft", Interval(0.15, 0.14, 0.16), 0.16, 0.1, "not shown", Inter
             {"interaction": Interval(), "p_interaction": math.nan, "small_interaction": Small("undecided", 0.2)},
             {"keys": PLAIN.keys | {"n": 2}},
             "equivalent",
-            "No effect of the order is found: p = 0.500, where 0.03 or less is a finding.",
+            "No test finds an effect of the order: p = 0.500; 0.03 or less is a finding.",
         ),
         ({"p_points": 0.029} | OPEN, {"keys": PLAIN.keys | {"n": 2}}, "biased", "p = 0.029"),
         # Reads that cannot answer.
@@ -649,16 +653,21 @@ UNSEEN = {"points": 0.6, "usual": 0.9}
         (FOUND, cause("failures", tests={"points": 1e-6}, **LOST), "biased", "in 20% of the reads of ordering 1 2 3"),
         (FOUND, cause("failures", p=0.3), "biased", "shifts the mean score"),
         ({}, cause("failures", tests=UNSEEN, **LOST), "cannot tell", "Scores are missing where it matters"),
-        (PREFERS, cause("one ordering", ordering="3 2 1", tests={"preference": 0.4}), "cannot tell", "3 2 1 alone"),
+        (
+            PREFERS,
+            cause("one ordering", ordering="3 2 1", tests={"preference": 0.4}),
+            "cannot tell",
+            "Without ordering 3 2 1",
+        ),
         (PREFERS, cause("one ordering", "soft", ordering="3 2 1", tests={"preference": 0.4}), "biased", "Position 1"),
         (
             PREFERS | FOUND,
             cause("scale", ordering="3 2 1", times=2.0, tests={"preference": 0.4}),
             "biased",
-            "(3 2 1: 2.0 times as sure), no position is preferred",
+            "(3 2 1: 2.0 times as sure), no preference of a position is left",
         ),
-        ({}, cause("copies", cells=40), "cannot tell", "Repeats never differ (40 prompts), although orderings do"),
-        ({}, cause("copies", cells=40) | {"temperature": 0.0}, "equivalent", "No effect"),
+        ({}, cause("copies", cells=40), "cannot tell", "Repeats never differ (40 prompts), but orderings do"),
+        ({}, cause("copies", cells=40) | {"temperature": 0.0}, "equivalent", "No test finds"),
         (
             {},
             BY_BOTH
@@ -747,7 +756,7 @@ def test_one_score_is_judged_in_each_ordering():
     [
         ({}, {}, "one ordering will do"),
         (FOUND, {}, "Average the scores over these orderings"),
-        (FOUND, {}, "That takes 6 calls per text."),
+        (FOUND, {}, "Averaging takes 6 calls per text."),
         ({}, {"n_groups": 19}, "at least 20"),
         ({}, {"commonest_share": 0.96}, "items that differ more"),
         ({}, {"n_failed": 120}, "reads without a score first"),
@@ -755,9 +764,17 @@ def test_one_score_is_judged_in_each_ordering():
         ({"saturated": True}, {"discordant_share": 0.02}, "sees the rubric"),
         (FOUND, cause("failures", tests=UNSEEN, **LOST), "Find out why scores are missing"),
         ({}, {"spread": MOVED}, "For single items, average"),
-        (FOUND, {"spread": dataclasses.replace(PLAIN.spread, orderings=6, needed=Interval(3, 2, 5))}, "3 [2, 5] calls"),
-        (FOUND, {"spread": dataclasses.replace(PLAIN.spread, orderings=6, needed=Interval(1))}, "That takes 6 calls"),
-        (FOUND, {"shared": False}, "That takes 4 calls per text."),  # 400 reads of 100 items
+        (
+            FOUND,
+            {"spread": dataclasses.replace(PLAIN.spread, orderings=6, needed=Interval(3, 2, 5))},
+            "3 [2, 5] random",
+        ),
+        (
+            FOUND,
+            {"spread": dataclasses.replace(PLAIN.spread, orderings=6, needed=Interval(1))},
+            "Averaging takes 6 calls",
+        ),
+        (FOUND, {"shared": False}, "Averaging takes 4 calls per text."),  # 400 reads of 100 items
     ],
 )
 def test_a_card_advises_what_its_table_lacks(readout, changes, words):
@@ -775,7 +792,7 @@ def test_no_two_sentences_of_a_card_disagree(readout, changes):
         ("usual ordering shifts", "as the mean of all orders"),
         ("one ordering will do", "verage"),
         ("read prompts twice", "Repeats never differ"),
-        ("No effect of the order is found", "Detectable"),
+        ("No test finds an effect of the order", "Detectable"),
         ("at least 20", "60 groups"),
     ):
         assert not (one in text and other in text), text
@@ -789,7 +806,7 @@ def test_no_two_sentences_of_a_card_disagree(readout, changes):
         (Simulation(interaction=1.0), 60, "biased", "Mean scores differ"),
         (Simulation(leniency=6, tolerance=0.4), 60, "cannot tell", "saturated"),
         (Simulation(preference="first"), 8, "cannot tell", "8 groups"),
-        (Simulation(), 1500, "equivalent", "No effect of the order"),
+        (Simulation(), 1500, "equivalent", "No test finds an effect of the order"),
     ],
 )
 def test_judges_whose_bias_is_known(judge, groups, expected, why):
@@ -807,4 +824,4 @@ def test_two_orderings_without_a_difference_cannot_tell_and_name_what_was_seen()
     reasons = " ".join(made.verdict.reasons)
     assert "Not every score was shown often enough in every position (2 orderings)" in reasons
     assert "points from the mean of these orderings" in reasons
-    assert "No effect of the order is found: p = " in reasons
+    assert "No test finds an effect of the order: p = " in reasons

@@ -179,7 +179,7 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
         *_of_people(evidence),
         (
             f"Smallest V that a study of this size finds with 80% power{_of(evidence, evidence.main)}",
-            _plain(evidence.detectable_v, ".3f", "the scores are saturated" if evidence.saturated else ""),
+            _plain(evidence.detectable_v, ".3f", "the reads of an item hardly differ" if evidence.saturated else ""),
         ),
         ("Items", f"{evidence.n_items:,} in {_count(evidence.n_groups, 'group')}"),
         ("Effective number of groups", _effective(evidence)),
@@ -208,6 +208,8 @@ def _v(evidence: Evidence) -> Iterator[tuple[str, str]]:
 
 def _preference(evidence: Evidence) -> str:
     values = _estimates(evidence.log_odds)
+    if rules.differs(evidence):
+        return _unknown("what a position adds differs between orderings")
     if values is not None:
         return ", ".join("not known" if value is None else f"{value:+z.2f}" for value in values)
     if not evidence.crossed or not evidence.readouts:
@@ -364,8 +366,7 @@ def written(value: Interval, form: str, reason: str = "") -> str:
     """An estimate with its interval, as people read it. An unknown estimate is written with its reason, if known."""
     if not value.known:
         return _unknown(reason)
-    ends = f"{value.low:{form}}, {value.high:{form}}" if value.bounded else "no interval"
-    return f"{value.estimate:{form}} [{ends}]"
+    return rules.interval_text(value, form) + ("" if value.bounded else " [no interval]")
 
 
 def _most_probable(evidence: Evidence) -> str:

@@ -210,11 +210,13 @@ def sentence(found: Groups) -> str:
     }
     if math.isinf(found.equivalent.groups) and found.repeated:
         aims["do so with each ordering read twice"] = found.repeated
-    some = [f"{_number(needed)} {aim}" for aim, needed in aims.items() if not math.isinf(needed.groups)]
-    never = [f"No number can {aim}: {needed.why}." for aim, needed in aims.items() if math.isinf(needed.groups)]
+    some = [f"{_number(needed)} to {aim}" for aim, needed in aims.items() if not math.isinf(needed.groups)]
+    never = [
+        f"No number of groups can {aim}: {needed.why}." for aim, needed in aims.items() if math.isinf(needed.groups)
+    ]
     if never and some and some[-1].endswith("twice"):
-        never, some = [*never, f"{some[-1].partition(' ')[0]} can with each ordering read twice."], some[:-1]
-    first = [f"Of groups like these, with {found.power:.0%} power, {'; '.join(some)}."] if some else []
+        never, some = [*never, f"With each ordering read twice, {some[-1].partition(' ')[0]} groups can."], some[:-1]
+    first = [f"Groups like these that {found.power:.0%} power needs: {'; '.join(some)}."] if some else []
     return " ".join([*first, *never])
 
 

@@ -10,6 +10,7 @@ from rubric_order.cards import spread as spreads
 from rubric_order.cards import verdict as verdicts
 from rubric_order.cards.estimands import LOG_ODDS, POINTS, Estimand
 from rubric_order.cards.evidence import Evidence
+from rubric_order.methods.position import causes
 
 WORDS = {
     verdicts.BIASED: "Biased",
@@ -72,10 +73,13 @@ def _effect(evidence: Evidence, verdict: verdicts.Verdict) -> Iterator[str]:
         return
     row = by_name[POINTS]
     reach = max(abs(row.bounds.low), abs(row.bounds.high))
-    if row.small:
-        yield f"no order moves the mean score by {row.margin:g} points or more"
+    of = "mean expected score" if evidence.hard and evidence.points.name == Readout.SOFT else "mean score"
+    if row.found and any(cause.name == causes.FAILURES for cause in row.explained):
+        yield "scores that are missing could explain what was found"
+    elif row.small:
+        yield f"no order moves the {of} by {row.margin:g} points or more"
     elif not math.isnan(reach):
-        yield f"an order could move the mean score by up to {max(reach, row.margin):.2f} points"
+        yield f"an order could move the {of} by up to {max(reach, row.margin):.2f} points"
 
 
 def _found(evidence: Evidence, row: Estimand) -> str:

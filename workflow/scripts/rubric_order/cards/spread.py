@@ -12,6 +12,7 @@ from rubric_order.methods.uncertainty import equivalence
 NAME = "order_spread"  # the statistic
 NEARLY_ALL = 0.995  # larger shares are written as 100%
 ENDS = ("", "_low", "_high")  # endings of names in JSON: for an estimate, and for the ends of its interval
+AT_MOST = "at most "
 SMALL_SHARE = 0.1  # shares below it are written with a decimal
 
 
@@ -122,14 +123,15 @@ def calls(of: Spread, most: int) -> str:
 
     Example:
         >>> calls(Spread(Readout.HARD, margin=0.1, needed=Interval(5, 4, 6), orderings=10), 10)
-        '5 [4, 6] calls per text in random orderings come within 0.1 points of the mean of all.'
+        '5 [4, 6] random orderings per text come within 0.1 points of the mean of all.'
         >>> calls(NOTHING, 10)
-        'That takes 10 calls per text.'
+        'Averaging takes 10 calls per text.'
     """
     if not of.needed.known or not 1 < of.needed.estimate < of.orderings:
-        return f"That takes {most:,} call{'' if most == 1 else 's'} per text."
-    few = _needed(of).removesuffix(f" of {of.orderings}").capitalize()
-    return f"{few} calls per text in random orderings come within {of.margin:g} points of the mean of all."
+        return f"Averaging takes {most:,} call{'' if most == 1 else 's'} per text."
+    few = _needed(of).removesuffix(f" of {of.orderings}").removeprefix(AT_MOST)
+    fewer = ", or fewer," if of.at_most else ""
+    return f"{few} random orderings per text{fewer} come within {of.margin:g} points of the mean of all."
 
 
 def of_bias(of: Spread) -> Iterator[str]:
@@ -200,11 +202,11 @@ def _points(sd: Interval) -> str:
 def _needed(of: Spread) -> str:
     """Number of orderings that suffice, in words; no number if even all orderings that were read do not suffice."""
     if not of.needed.known:
-        return "not known: needs items that share their orderings"
+        return "not known: needs items that share their orderings, and repeats that are no copies"
     value, low, high = (f"{end:.0f}" if math.isfinite(end) else "more" for end in of.needed)
     interval = f" [{low}, {high}]" if of.needed.bounded and math.isfinite(of.needed.low) else ""
     if math.isinf(of.needed.estimate):
         if of.at_most:
-            return "not known: chance is not known"
+            return "not known: needs repeats of each ordering, or option probabilities"
         return f"more than the {of.orderings} that were read{interval}"
-    return f"{'at most ' if of.at_most else ''}{value}{interval} of {of.orderings}"
+    return f"{AT_MOST if of.at_most else ''}{value}{interval} of {of.orderings}"

@@ -67,7 +67,7 @@ EFFECTS = {
     SINGLE: ("an", "ordering moves single items, up or down, by", "points (SD)"),
 }
 SMALL = "Detectable, but smaller than the margin"
-NO_POSITION = "no position is preferred: what a position adds differs between orderings, so only points are compared"
+NO_POSITION = "no preference of a position is left, so only points are compared"
 MISSED = 0.05  # probability of seeing no change, if the share that changes is at its upper bound
 WRITTEN_AS_0 = 0.005  # smaller values are written as 0 with two decimals
 ROUNDING = 1e-12  # smaller values are rounding errors
@@ -190,12 +190,18 @@ def _explaining(evidence: Evidence, name: str) -> Iterator[Cause]:
                 yield Cause(row["cause"], _of_cause(row), explains)
 
 
+def differs(evidence: Evidence) -> bool:
+    """True if a finding in log-odds does not survive another scale, or the absence, of an ordering."""
+    of_orderings = (causes.SCALE, causes.ONE_ORDERING)
+    return any(cause.explains and cause.name in of_orderings for cause in _explaining(evidence, LOG_ODDS))
+
+
 def _of_cause(row: Row) -> str:
     """The sentence on a cause that was found."""
     if row["cause"] == causes.SCALE:
-        return f"Beside a scale of each ordering ({row['ordering']}: {row['times']:.1f} times as sure), {NO_POSITION}."
+        return f"With a scale for each ordering ({row['ordering']}: {row['times']:.1f} times as sure), {NO_POSITION}."
     if row["cause"] == causes.ONE_ORDERING:
-        return f"Without ordering {row['ordering']} alone, {NO_POSITION}."
+        return f"Without ordering {row['ordering']}, {NO_POSITION}."
     text = (
         f"Scores are missing where it matters: in {_percent(row['share'])} of the reads of ordering {row['ordering']} "
         f"and in {_percent(row['others'])} of the others ({_p(row['p'])})."
@@ -203,7 +209,7 @@ def _of_cause(row: Row) -> str:
     if "low" not in row:
         return text
     plausible, worst = (f"{row[f'{of}low']:+z.2f} to {row[f'{of}high']:+z.2f}" for of in ("", "worst_"))
-    return f"{text} With scores for them, the usual ordering shifts the mean by {plausible} points (at worst {worst})."
+    return f"{text} Depending on these, the usual ordering shifts the mean by {plausible} points (at worst {worst})."
 
 
 def _preventing(evidence: Evidence) -> Iterator[Cause]:
@@ -242,8 +248,8 @@ def _unknown(evidence: Evidence) -> Iterator[str]:
     if evidence.copied:
         cells = evidence.causes_of(causes.COPIES)[0]["cells"]
         yield (
-            f"Repeats never differ ({cells:,} prompts), although orderings do: they are copies, unless the temperature "
-            "was 0. What chance does is not known."
+            f"Repeats never differ ({cells:,} prompts), but orderings do: the repeats are copies, unless the "
+            "temperature was 0. What chance does is not known."
         )
 
 
@@ -320,7 +326,8 @@ def _reasons(evidence: Evidence, rows: Sequence[Estimand], word: str) -> Iterato
         yield "No read has a score."
         return
     prevented = [cause.sentence for cause in _preventing(evidence)]
-    explained = [cause.sentence for row in rows for cause in row.causes if cause.sentence not in prevented]
+    tested = [cause for row in rows for cause in row.causes if cause.sentence not in prevented]
+    explained = {cause.name: cause.sentence for cause in reversed(tested)}  # the first of each name
     negligible = [row for row in rows if row.found and row.small and not row.biased and not row.explained]
     single = [] if prevented or not evidence.crossed else [*spread.said_first(evidence.spread)]
     if evidence.copied or _silent(evidence):
@@ -329,7 +336,7 @@ def _reasons(evidence: Evidence, rows: Sequence[Estimand], word: str) -> Iterato
     yield from (_of_finding(evidence, row) for row in rows if row.biased)
     if word == BIASED_IN_PROBABILITIES:
         yield f"Written scores hardly show it: {_saturation(evidence)}."
-    yield from explained
+    yield from explained.values()
     yield from (f"{SMALL} ({row.margin:g}): {_of_finding(evidence, row)}" for row in negligible)
     if word in (BIASED, BIASED_IN_PROBABILITIES):
         yield from _unknown(evidence)
@@ -348,7 +355,7 @@ def _reasons(evidence: Evidence, rows: Sequence[Estimand], word: str) -> Iterato
         yield no_finding(evidence.tests)
     yield from single
     if not prevented:
-        missing = [dict.fromkeys(row.missing) for row in rows if row.required]
+        missing = [dict.fromkeys(row.missing) for row in rows if row.required and not row.explained]
         yield from _unknown(evidence)
         yield from (sentence for of_row in missing for sentence in of_row)
 
@@ -357,8 +364,10 @@ def no_finding(tests: dict[order_tests.Test, float]) -> str:
     """The sentence that no test finds an effect of the order, with the smallest p-value and the level."""
     if not tests:
         return "No test of the order could be made."
-    least, many = min(tests.values()), f" of {len(tests)} tests, adjusted" if len(tests) > 1 else ""
-    return f"No effect of the order is found: {_p(least)}{many}, where {order_tests.LEVEL:g} or less is a finding."
+    how = READ_AS[Readout.SOFT] if all(readout == Readout.SOFT for readout, _ in tests) else ""
+    many = f" is the smallest of {len(tests)} tests, adjusted" if len(tests) > 1 else ""
+    least = f"{_p(min(tests.values()))}{many}; {order_tests.LEVEL:g} or less is a finding"
+    return f"No test finds an effect of the order{how}: {least}."
 
 
 def _of_finding(evidence: Evidence, row: Estimand) -> str:
@@ -366,10 +375,14 @@ def _of_finding(evidence: Evidence, row: Estimand) -> str:
     p, readout = _p(row.p), evidence.points if row.name == POINTS else evidence.log_odds
     tests, how = [test for _, test in _found(evidence, row.name)], READ_AS[readout.name]
     if row.name == POINTS:
-        usual = readout.usual
-        if usual.bounded and (usual.low > 0 or usual.high < 0):
+        usual, of_usual = readout.usual, (readout.name, order_tests.USUAL)
+        if (
+            usual.bounded
+            and (usual.low > 0 or usual.high < 0)
+            and (of_usual not in evidence.tests or order_tests.USUAL in tests)
+        ):
             size = f"{interval_text(usual, '+z.2f')} points{POINTS_AS[readout.name]}"
-            return f"The usual ordering shifts the mean score by {size} ({p})."
+            return f"The usual ordering shifts the mean score by {size} ({_p(evidence.tests.get(of_usual, row.p))})."
         gap = (
             ""
             if math.isnan(readout.largest_gap)

@@ -218,7 +218,20 @@ def _one_ordering(block: Block, readout: Readout) -> Iterator[Row]:
             tests = {test: float(p[one])} | (
                 {order_tests.SELECTION: float(p[one])} if test == order_tests.PREFERENCE else {}
             )
-            yield {"cause": ONE_ORDERING, "readout": readout, "ordering": _name(block, one), "p": moved, "tests": tests}
+            candidates = np.flatnonzero(p > LEVEL)  # of several that would do, the one whose scores are farthest away
+            name = _name(block, int(candidates[np.abs(_departures(block, readout))[candidates].argmax()]))
+            yield {"cause": ONE_ORDERING, "readout": readout, "ordering": name, "p": moved, "tests": tests}
+
+
+def _departures(block: Block, readout: Readout) -> np.ndarray:
+    """Mean departure of the scores in each ordering from their item's mean, shape (number of orderings,)."""
+    values = dict(block.readouts())[readout]
+    score, size = values[block.item, block.column], len(block.orderings[0])
+    scored = ~np.isnan(score)
+    item, ordering = block.item[scored], block.orderings[1][scored]
+    means = np.bincount(item, score[scored]) / np.maximum(np.bincount(item), 1)
+    sums = np.bincount(ordering, score[scored] - means[item], minlength=size)
+    return np.asarray(sums / np.maximum(np.bincount(ordering, minlength=size), 1))
 
 
 def _p(fit: preference.Preference, test: str) -> float:
