@@ -245,7 +245,6 @@ def planned(folder, words, **paths):
         ({"template": None}, "template: its text differs from prompts/a.jinja"),
         ({"rubric": "other.yaml"}, "rubric 'overall': its wording differs"),
         ({"rubric": "five.yaml"}, "levels 3, not 5"),
-        ({"groups": 1}, "groups 2, not 1"),
         ({"items": "others.csv"}, "texts: most of its texts are not among these"),
     ],
 )
@@ -267,7 +266,7 @@ def test_a_folder_refuses_another_study_and_names_what_differs(change, differenc
     assert {path: path.read_bytes() for path in (tmp_path / "study").rglob("*") if path.is_file()} == before
 
 
-def test_a_study_goes_on_with_more_texts_other_limits_and_a_moved_template(texts, tmp_path):
+def test_a_study_goes_on_with_more_or_fewer_texts_other_limits_and_a_moved_template(texts, tmp_path):
     (tmp_path / "a.jinja").write_text("{{ response }}\n" + LEVELS_SHOWN)
     shutil.copy(tmp_path / "a.jinja", tmp_path / "moved.jinja")
     usual = {"items": texts[1], "rubric": texts[3]}
@@ -278,6 +277,9 @@ def test_a_study_goes_on_with_more_texts_other_limits_and_a_moved_template(texts
     assert planned(tmp_path / "study", ["budget/calls=9"], template=tmp_path / "moved.jinja", **usual) == 18
     texts[1].write_text(TEXTS.replace("Sorry.", "So sorry.") + "d,note,Apologise.,I regret it.,2\n")
     assert planned(tmp_path / "study", [], template=tmp_path / "moved.jinja", **usual) == 24
+    assert (
+        planned(tmp_path / "study", [], template=tmp_path / "moved.jinja", groups=1, **usual) == 12
+    )  # as after a pilot
 
 
 def test_one_process_works_in_a_folder_at_a_time(server: Endpoint, texts, tmp_path, caplog):
