@@ -25,7 +25,7 @@ from scipy.sparse.csgraph import connected_components
 BOUNDS = {
     "library, code lines": 47_700,
     "core without extras, code lines": 47_700,
-    "largest module, lines": 1_689,
+    "largest module, lines": 720,
     "tests, code lines": 53_200,
     "rules, entries and captions, lines": 1_500,
     "`common.smk`, lines": 95,

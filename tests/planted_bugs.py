@@ -49,7 +49,7 @@ BUGS = (
     ),
     Bug(  # a whole number is another setting than the same number with a point: paid answers are not found
         "settings",
-        "settings/judges.py",
+        "settings/base.py",
         "return int(value) if isinstance(value, float) and value.is_integer() else value",
         "return value",
         ("test_planning.py",),

@@ -19,6 +19,7 @@ from rubric_order.commands.app import app
 from rubric_order.commands.probe import sentences
 from rubric_order.library import probe
 from rubric_order.settings import judges, schema
+from rubric_order.settings.judges import over_http
 
 RUBRIC = "question: Is it polite?\nlevels:\n  1: bad\n  2: fair\n  3: good\n"
 
@@ -104,7 +105,7 @@ def test_an_address_that_is_none_is_named_and_nothing_is_asked(files, url, messa
 
 
 def test_an_address_is_what_the_schema_says():
-    assert schema.of_model(judges.Endpoint)["properties"]["base_url"]["pattern"] == judges.ADDRESS
+    assert schema.of_model(judges.Endpoint)["properties"]["base_url"]["pattern"] == over_http.ADDRESS
 
 
 def test_the_settings_of_probe_are_the_defaults_of_a_judge(monkeypatch):

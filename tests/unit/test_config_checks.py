@@ -11,6 +11,8 @@ from rubric_order.base.errors import InputError
 from rubric_order.run import checks, loading
 from rubric_order.settings import judges, schema, values
 from rubric_order.settings.config import Config
+from rubric_order.settings.judges.judge import Sampling
+from rubric_order.settings.judges.vllm import OWN_SETTINGS
 from rubric_order.simulation.judge import Simulation
 
 
@@ -662,7 +664,7 @@ def test_all_that_is_wrong_is_said_at_once_a_line_each(config):
 
 
 def test_the_settings_that_engine_arguments_may_not_repeat_exist():
-    for own in judges.OWN_SETTINGS.values():
+    for own in OWN_SETTINGS.values():
         place = schema.of_model(judges.Vllm)
         for key in own.split("/"):
             place = place["properties"][key]
@@ -806,7 +808,7 @@ def test_nonsense_of_an_endpoint_is_refused_before_anything_is_asked(config, key
 
 
 def test_a_key_that_was_renamed_is_taken_with_a_warning_and_one_that_went_says_why(monkeypatch, caplog):
-    monkeypatch.setattr(judges.Sampling, "RENAMED", {"nucleus": "top_p"})
+    monkeypatch.setattr(Sampling, "RENAMED", {"nucleus": "top_p"})
     judge = judges.read({"engine": "simulated", "model": "m", "sampling": {"nucleus": 0.5}})
     assert judge.sampling.top_p == 0.5
     assert "key 'nucleus' is called 'top_p' now" in caplog.text

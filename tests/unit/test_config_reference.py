@@ -5,6 +5,8 @@ import json
 import pytest
 
 from rubric_order.settings import judges, reference, schema
+from rubric_order.settings.judges.chat import Serve
+from rubric_order.settings.judges.simulated import Simulation
 
 ROWS = [row for _, rows in reference.sections() for row in rows]
 
@@ -121,10 +123,10 @@ def test_what_the_page_says_of_new_requests_is_what_names_a_request():
 
 
 # Another value of keys that are more than plain values.
-OTHERS = {"model": "another", "serve": judges.Serve(arguments={"a": 1}), "simulation": judges.Simulation(seed=1)}
+OTHERS = {"model": "another", "serve": Serve(arguments={"a": 1}), "simulation": Simulation(seed=1)}
 OTHERS |= {"function": "m:g", "version": "2"}
 
 
 # Another value of keys that are more than plain values.
-OTHERS = {"model": "another", "serve": judges.Serve(arguments={"a": 1}), "simulation": judges.Simulation(seed=1)}
+OTHERS = {"model": "another", "serve": Serve(arguments={"a": 1}), "simulation": Simulation(seed=1)}
 OTHERS |= {"function": "m:g", "version": "2"}

@@ -35,6 +35,7 @@ from rubric_order.prompts import frames
 from rubric_order.prompts.structured import Choice, Structured
 from rubric_order.scoring.scores import score_reads
 from rubric_order.settings import judges
+from rubric_order.settings.judges.metered import Budget, Prices
 
 DIALECTS, QUESTIONS = ("decisions", "systemone"), ("score", "choice", "predicate")
 FORMS = [Form(dialect, question) for dialect in DIALECTS for question in QUESTIONS]
@@ -438,10 +439,10 @@ def test_tokens_of_both_dialects_are_counted():
 
 
 def test_what_is_written_into_a_cache_has_a_price_of_its_own():
-    prices = judges.Prices(prompt=1.0, completion=0.0, cached=0.1, cache_write=1.25)
+    prices = Prices(prompt=1.0, completion=0.0, cached=0.1, cache_write=1.25)
     assert prices.cost(1_000_000, 5, cached=300_000, written=500_000) == pytest.approx(0.2 + 0.03 + 0.625)
     assert prices.most(1_000_000, 0) == pytest.approx(1.25)
-    assert judges.Prices(prompt=1.0, completion=2.0).most(1_000_000, 1_000_000) == pytest.approx(3.0)
+    assert Prices(prompt=1.0, completion=2.0).most(1_000_000, 1_000_000) == pytest.approx(3.0)
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -554,7 +555,7 @@ def test_the_most_that_a_call_can_use_covers_what_it_uses(form, tmp_path):
         answer.body["usage"] = {"input_tokens": used}
         return answer
 
-    limited = judge.changed(budget=judges.Budget(tokens=used + most))
+    limited = judge.changed(budget=Budget(tokens=used + most))
     responses, calls = answers_of(limited, reply, [request_of(prompt, f"r{k}") for k in range(4)], turn)
     assert len(calls) == 2
     assert [response.error and response.error.partition(":")[0] for response in responses] == [

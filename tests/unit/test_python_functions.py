@@ -26,7 +26,7 @@ from rubric_order.judging.engines.python import functions
 from rubric_order.run import loading
 from rubric_order.settings import judges
 from rubric_order.settings.base import parse
-from rubric_order.settings.judges import FORMATS
+from rubric_order.settings.judges.judge import FORMATS, IDENTITY_VERSION
 
 QUICK = {"max_attempts": 3, "backoff": {"first": 0.001, "longest": 0.002}}
 CONFIG = {
@@ -84,7 +84,7 @@ def test_a_changed_function_is_another_judge_and_a_moved_file_is_the_same(module
     assert module(WORDS.replace("\n", "\r\n")).identity(FORMATS) == before
     assert module(WORDS.replace("4", "5")).identity(FORMATS) != before
     assert module(WORDS.replace("prompt", "messages")).identity(FORMATS) != before
-    assert before["version"] == judges.IDENTITY_VERSION
+    assert before["version"] == IDENTITY_VERSION
 
 
 def test_a_declared_version_counts_in_place_of_the_source(module):

@@ -13,7 +13,7 @@ from rubric_order.base import parquet
 from rubric_order.cards import row, runs, summary
 from rubric_order.library import estimates
 from rubric_order.scoring import usage
-from rubric_order.settings.judges import Prices
+from rubric_order.settings.judges.metered import Prices
 
 KEYS = {"profile": "default", "condition": "baseline", "n": 5}
 PRICES = {"prompt": 2.0, "completion": 8.0, "cached": 0.5}

@@ -26,6 +26,7 @@ MACRO = "macro"  # as a criterion: the mean over criteria
 NO_SCORES = "none"  # as the source of a dataset's scores: nobody gave scores
 HUMAN_SCORES = (1, 2, 3, 4, 5)  # scores whose shares are given in a dataset's description
 DEFAULT_PROFILE = "default"  # a judge without the changes of any profile
+WRITING, REVIEWING = "reference_writing", "reference_reviewing"  # profiles of the roles of reference answers
 
 
 def values_in(columns: Collection[str]) -> dict[Readout, str]:

@@ -6,14 +6,13 @@ from typing import Any
 
 import pandas as pd
 
-from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
+from rubric_order.base.keys import DEFAULT_PROFILE, EVERY, REVIEWING, WRITING
 from rubric_order.contracts.items import ITEMS, RUBRICS
 from rubric_order.contracts.reads import PLAN
 from rubric_order.judging.store import Store, may_pass
 from rubric_order.planning import references
 from rubric_order.planning.references import REVIEW, STEPS, WRITE, Plan
 from rubric_order.prompts import conditions
-from rubric_order.settings.judges import REVIEWING, WRITING
 
 PROFILES = {WRITE: (WRITING,), REVIEW: (REVIEWING, DEFAULT_PROFILE)}  # profiles of each role's requests about a text
 COLUMNS = ["judge", "answered", "to_ask", "to_ask_most", "output_tokens"]

@@ -15,7 +15,7 @@ from typing import Any
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.settings.judges import is_local
+from rubric_order.settings.judges.judge import is_local
 
 log = logging.getLogger(__name__)
 

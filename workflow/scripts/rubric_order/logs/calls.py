@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from rubric_order.base.errors import InputError
-from rubric_order.settings.judges import Sampling
+from rubric_order.settings.judges.judge import Sampling
 
 # A log that leaves a setting out leaves it to the endpoint.
 OPEN = {"temperature": None, "top_p": None, "max_tokens": None, "seed": None}

@@ -23,7 +23,7 @@ from jinja2 import Template
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError, UnfitError
-from rubric_order.base.keys import DEFAULT_PROFILE
+from rubric_order.base.keys import DEFAULT_PROFILE, REVIEWING, WRITING
 from rubric_order.contracts.items import REFERENCES
 from rubric_order.contracts.reads import REQUESTS
 from rubric_order.contracts.responses import reason_of
@@ -37,7 +37,7 @@ from rubric_order.probes import Question, Shown
 from rubric_order.probes.score_order import ScoreOrder
 from rubric_order.prompts import conditions, frames
 from rubric_order.settings import judges
-from rubric_order.settings.judges import REVIEWING, WRITING, Judge
+from rubric_order.settings.judges import Judge
 
 PROBE = "score_order"  # a reviewer scores texts with the prompts and the parser of this probe
 WRITE, REVIEW = "write", "review"

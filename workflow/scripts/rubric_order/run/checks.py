@@ -10,12 +10,12 @@ from typing import Any
 from rubric_order import catalogue, datasets, probes, registry
 from rubric_order.base.conditions import split
 from rubric_order.base.errors import InputError, nearest
-from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
+from rubric_order.base.keys import DEFAULT_PROFILE, EVERY, REVIEWING, WRITING
 from rubric_order.probes import Probe
 from rubric_order.prompts import conditions
 from rubric_order.prompts.conditions import TOGETHER
 from rubric_order.settings.config import Config
-from rubric_order.settings.judges import REVIEWING, WRITING, Judge, Loaded, PythonCallable
+from rubric_order.settings.judges import Judge, Loaded, PythonCallable
 from rubric_order.settings.studies import Dataset, References, Study
 
 # Names of folders that each run makes in its results. No results folder of a run can have such a name.

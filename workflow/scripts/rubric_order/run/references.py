@@ -11,7 +11,8 @@ from rubric_order import catalogue
 from rubric_order.planning import references
 from rubric_order.run.core import Stage, Wildcards, untracked
 from rubric_order.settings.base import plain
-from rubric_order.settings.judges import SamplingChange, tracked
+from rubric_order.settings.judges import tracked
+from rubric_order.settings.judges.judge import SamplingChange
 
 
 class References(Stage):

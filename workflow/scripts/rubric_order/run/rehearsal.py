@@ -16,7 +16,9 @@ from rubric_order.base.errors import InputError
 from rubric_order.prompts.conditions import TOGETHER
 from rubric_order.recorded import discovery, importers
 from rubric_order.settings.config import Config
-from rubric_order.settings.judges import Judge, Profile, Recorded, Rehearsed, Sampling, Simulated, Simulation
+from rubric_order.settings.judges import Recorded, Rehearsed
+from rubric_order.settings.judges.judge import Judge, Profile, Sampling
+from rubric_order.settings.judges.simulated import Simulated, Simulation
 from rubric_order.settings.studies import Dataset, File
 
 FOLDER = "rehearsal"  # where it runs, below the folder in which the workflow was started

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from rubric_order.base import parquet
-from rubric_order.settings.judges import Prices
+from rubric_order.settings.judges.metered import Prices
 
 BY = ("profile", "condition", "strategy", "n")  # columns that divide reads of a study, judge and dataset into cards
 TOKENS = ("prompt_tokens", "completion_tokens")  # columns of responses

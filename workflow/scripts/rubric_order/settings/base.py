@@ -161,6 +161,15 @@ def plain(value: object) -> Any:
     return value
 
 
+def whole(value: object) -> Any:
+    """The value of a setting, with floats that are whole numbers as integers."""
+    if isinstance(value, Mapping):
+        return {key: whole(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [whole(entry) for entry in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 @functools.cache
 def _warn_of_renamed(old: str, new: str) -> None:
     """Warn, once, of a key's old name."""

@@ -32,6 +32,7 @@ from rubric_order.settings.base import (
     setting,
 )
 from rubric_order.settings.judges import AnyJudge
+from rubric_order.settings.judges.judge import EndpointProfile, Profile
 from rubric_order.settings.statistics import Reads, Statistics
 from rubric_order.settings.studies import Dataset, References, Study
 
@@ -107,7 +108,7 @@ class Config(Settings):
     datasets: Annotated[dict[Id, Dataset], Len(1)] = setting(
         ..., reruns="`prepare_items` and below; judges answer new prompts only"
     )
-    judges: dict[Id, AnyJudge] = setting(..., reruns=judges.PROMPTS)
+    judges: dict[Id, AnyJudge] = setting(..., reruns="`plan_reads` and below; every prompt is a new request")
     references: dict[Id, References] = setting(
         {},
         "How reference answers at every score are made, by dataset, for conditions `reference_1` to `reference_5`."
@@ -206,11 +207,7 @@ def _message(
     context: dict[str, Any] = detail.get("ctx", {})
     path = _path((*within, *place))
     parent, key = _path((*within, *place[:-1])), place[-1] if place else ""
-    if (
-        kind == "extra_forbidden"
-        and key in judges.EndpointProfile.model_fields
-        and _part(model, place[:-1]) is judges.Profile
-    ):
+    if kind == "extra_forbidden" and key in EndpointProfile.model_fields and _part(model, place[:-1]) is Profile:
         return f"{path}: it is for engine 'openai'"
     if kind == "extra_forbidden":
         return f"{parent}: {_unknown(str(key), _part(model, place[:-1]))}"
@@ -226,9 +223,8 @@ def _message(
         return f"{path}/{context['key']}: {context['problem']}"
     if kind == "engine":
         engine = value["engine"] if isinstance(value, Mapping) else value
-        return (
-            f"{path}/engine: {engine!r:.80} is not one of {_listed(names := judges.engines())}{nearest(engine, names)}"
-        )
+        names = judges.engines()
+        return f"{path}/engine: {engine!r:.80} is not one of {_listed(names)}{nearest(engine, names)}"
     part = _part(model, place)
     if kind == "literal_error" and (choices := _choices(part)):
         close = nearest(value, [choice for choice in choices if isinstance(choice, str)])

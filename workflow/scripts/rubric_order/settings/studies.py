@@ -23,7 +23,7 @@ from rubric_order.settings.base import (
     Unique,
     setting,
 )
-from rubric_order.settings.judges import SamplingChange
+from rubric_order.settings.judges.judge import SamplingChange
 
 JOINS = "what joins or leaves the study"
 

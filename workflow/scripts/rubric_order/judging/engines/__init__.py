@@ -12,8 +12,7 @@ from rubric_order.base.plugins import Plugins
 from rubric_order.contracts.responses import reason_of
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.probes import Question, Shown
-from rubric_order.settings import judges
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges import judge as settings
 
 # Reasons of errors that may pass: a request with such an error is asked again on the next run.
 PASSING = frozenset({"rate_limited", "server_error", "timeout", "connection", "malformed", "budget", "stopped"})
@@ -131,11 +130,11 @@ class Resources:
 
 
 NOTHING = Resources()
-AnyJudge = TypeVar("AnyJudge", bound=Judge)
+AnyJudge = TypeVar("AnyJudge", bound=settings.Judge)
 Setting = TypeVar("Setting")
 
 
-class Engine(judges.Engine, ABC, Generic[AnyJudge]):
+class Engine(settings.Engine, ABC, Generic[AnyJudge]):
     """Base class of engines. An engine answers the requests of a job: it is started for the job, and closed after it.
 
     An engine of another package is registered by an entry point, like the engines of this package. The engine also
@@ -214,10 +213,10 @@ def given(setting: Setting | None) -> Setting:
     return setting
 
 
-REGISTRY: Plugins[Engine[Any]] = Plugins(judges.ENTRY_POINTS, Engine)
+REGISTRY: Plugins[Engine[Any]] = Plugins(settings.ENTRY_POINTS, Engine)
 
 
-def module(judge: Judge) -> str:
+def module(judge: settings.Judge) -> str:
     """Dotted name of the module of a judge's engine, as `code_version` takes it.
 
     Raises:
@@ -226,7 +225,7 @@ def module(judge: Judge) -> str:
     return REGISTRY.module(judge.ENGINE or judge.KIND)
 
 
-def load(judge: Judge, resources: Resources = NOTHING) -> Engine[Any]:
+def load(judge: settings.Judge, resources: Resources = NOTHING) -> Engine[Any]:
     """Start the engine of a judge.
 
     Raises:
@@ -237,7 +236,7 @@ def load(judge: Judge, resources: Resources = NOTHING) -> Engine[Any]:
     return engine
 
 
-def gpus_to_claim(judge: Judge, gpus: int) -> int:
+def gpus_to_claim(judge: settings.Judge, gpus: int) -> int:
     """Number of GPUs that a job of a judge claims, if config gives it `gpus`; see `Engine.gpus_to_claim`.
 
     Raises:

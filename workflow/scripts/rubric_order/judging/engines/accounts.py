@@ -12,7 +12,7 @@ from rubric_order.judging.engines.commits import Commits
 from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.limits import Amount, Budget, BudgetSpentError, RateLimiter
 from rubric_order.judging.open_calls import OpenCalls
-from rubric_order.settings.judges import Metered
+from rubric_order.settings.judges.metered import Metered
 
 FULL_DISK_SECONDS = 1.0  # time between two tries to write down a call that is about to be sent
 

@@ -8,7 +8,7 @@ from rubric_order.judging.engines import Request, Response
 from rubric_order.judging.engines.accounts import Account, Tally
 from rubric_order.judging.engines.delivery import CutOffError
 from rubric_order.judging.engines.failures import CallError
-from rubric_order.settings.judges import Metered
+from rubric_order.settings.judges.metered import Metered
 
 
 class Asker(ABC):

@@ -8,7 +8,7 @@ from rubric_order.judging.engines.calling import CallingEngine
 from rubric_order.judging.engines.openai_calls import Connection, fill_in, secret
 from rubric_order.judging.engines.openai_requests import Asker
 from rubric_order.judging.engines.protocols import Protocol
-from rubric_order.settings.judges import Addressed, OverHttp
+from rubric_order.settings.judges.over_http import Addressed, OverHttp
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from rubric_order.judging.engines import Engine, Request, Resources, Response
 from rubric_order.judging.engines.accounts import Account
 from rubric_order.judging.engines.delivery import Delivery
-from rubric_order.settings.judges import Metered
+from rubric_order.settings.judges.metered import Metered
 
 log = logging.getLogger(__name__)
 

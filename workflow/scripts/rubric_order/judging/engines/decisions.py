@@ -23,7 +23,7 @@ from rubric_order.judging.engines.protocols import Prepared, Protocol, is_count
 from rubric_order.parsing import decisions
 from rubric_order.parsing.decisions import Decision, DecisionError, Form
 from rubric_order.prompts.structured import Structured
-from rubric_order.settings.judges import Decisions
+from rubric_order.settings.judges.decisions import Decisions
 
 ADDRESSES = ("/decisions", "/systemone")  # how a complete address of calls ends
 FINISHED = "decision"  # finish reason of a decision, which is not generated

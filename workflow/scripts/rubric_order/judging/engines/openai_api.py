@@ -7,7 +7,7 @@ from rubric_order.judging.engines import serving, vllm_offline
 from rubric_order.judging.engines.called import AddressedEngine, CalledEngine
 from rubric_order.judging.engines.openai_calls import Connection
 from rubric_order.judging.engines.openai_protocol import ChatCompletions
-from rubric_order.settings.judges import Chat, Endpoint, Server
+from rubric_order.settings.judges.chat import Chat, Endpoint, Server
 
 ChatJudge = TypeVar("ChatJudge", bound=Chat)
 

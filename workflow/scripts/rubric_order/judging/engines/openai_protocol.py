@@ -24,7 +24,7 @@ from rubric_order.judging.engines.openai_calls import Connection
 from rubric_order.judging.engines.protocols import MAX_TOKENS_COUNTED, Prepared, Protocol
 from rubric_order.parsing.choices import are_numbers
 from rubric_order.prompts.messages import chat
-from rubric_order.settings.judges import Chat
+from rubric_order.settings.judges.chat import Chat
 
 log = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from rubric_order.judging.engines import Request, Response, asking
 from rubric_order.judging.engines.accounts import Account, Tally
 from rubric_order.judging.engines.failures import received
 from rubric_order.judging.engines.protocols import Protocol
-from rubric_order.settings.judges import OverHttp
+from rubric_order.settings.judges.over_http import OverHttp
 
 
 class Asker(asking.Asker):

@@ -10,7 +10,7 @@ from typing import Any, Generic, Self, TypeGuard, TypeVar
 from rubric_order.judging.engines import Request, Response
 from rubric_order.judging.engines.accounts import Usage
 from rubric_order.judging.engines.openai_calls import Connection
-from rubric_order.settings.judges import OverHttp
+from rubric_order.settings.judges.over_http import OverHttp
 
 MAX_TOKENS_COUNTED = 2**31 - 1  # a larger count of tokens is an error of the endpoint
 DATED = r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4})"  # end of the name of a dated version

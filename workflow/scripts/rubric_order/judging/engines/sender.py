@@ -27,7 +27,7 @@ from rubric_order.judging import engines
 from rubric_order.judging.engines import Engine, Request, Resources, Response
 from rubric_order.judging.engines.delivery import ENDING_SECONDS
 from rubric_order.judging.engines.handover import Handover
-from rubric_order.settings.judges import Metered
+from rubric_order.settings.judges.metered import Metered
 
 LIBRARY = Path(__file__).parents[3]
 AHEAD = 1024  # so many requests more than can be under way are given before the job takes a response

@@ -20,7 +20,7 @@ from rubric_order.library.certify.inputs import OWN, Inputs
 from rubric_order.library.certify.judges import judge_id
 from rubric_order.prompts import messages
 from rubric_order.settings import judges, reading
-from rubric_order.settings.base import Role, fields, plain
+from rubric_order.settings.base import Role, fields, plain, whole
 
 STUDY = "certify"
 CONFIG, PAGE, SUMMARY, READS, ADAPTIVE = "certify.yaml", "card.html", "summary.json", "reads.csv", "adaptive.csv"
@@ -124,7 +124,7 @@ def _settings(block: Block) -> dict[str, Any]:
     except ValidationError:
         return {}
     names = fields(type(judge), {Role.IDENTITY, Role.FORMAT})
-    values = {name: judges.whole(plain(getattr(judge, name))) for name in names}
+    values = {name: whole(plain(getattr(judge, name))) for name in names}
     return pd.json_normalize(values, sep="/").iloc[0].to_dict()
 
 

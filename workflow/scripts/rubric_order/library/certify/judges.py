@@ -14,7 +14,7 @@ import yaml
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.settings.base import parse
-from rubric_order.settings.judges import MODULE_AND_NAME
+from rubric_order.settings.judges.python_functions import MODULE_AND_NAME
 
 OPENAI, OPENAI_KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
 ADDRESS = re.compile("https?://")

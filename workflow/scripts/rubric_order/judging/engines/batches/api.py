@@ -16,7 +16,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.judging.engines.batches.files import ENDPOINT, PURPOSE
 from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.openai_calls import Connection
-from rubric_order.settings.judges import Backoff
+from rubric_order.settings.judges.metered import Backoff
 
 KEY = "rubric_order"  # key in a batch's metadata; its value is the key of the batch's record
 LOOKS = 3  # searches for a batch that may have been created; the endpoint may list it late

@@ -23,7 +23,7 @@ from rubric_order.judging.engines.delivery import MAX_REFUSED_IN_A_ROW
 from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.engines.openai_api import EndpointEngine
-from rubric_order.settings.judges import Batch, Endpoint, seconds
+from rubric_order.settings.judges.chat import Batch, Endpoint, seconds
 
 log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from rubric_order.judging.engines.failures import CallError, one_line, received,
 from rubric_order.judging.engines.python import answers
 from rubric_order.judging.engines.python.functions import Function, find, is_async, resolved, version
 from rubric_order.prompts.messages import chat
-from rubric_order.settings.judges import OF_SOURCE, PythonCallable
+from rubric_order.settings.judges.python_functions import OF_SOURCE, PythonCallable
 
 CLEAN_UP_SECONDS = 2.0  # time for cancelled calls of an async function, which may ignore that they are cancelled
 AT_ONCE = 32  # calls of an async function under way at once, if config gives no number

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from rubric_order.base.errors import InputError
 from rubric_order.base.plugins import code_of_others
 from rubric_order.judging.engines.failures import one_line
-from rubric_order.settings.judges import OF_SOURCE, PythonCallable
+from rubric_order.settings.judges.python_functions import OF_SOURCE, PythonCallable
 
 Function = Callable[[Any], Any]
 

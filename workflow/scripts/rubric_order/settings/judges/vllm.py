@@ -1,0 +1,142 @@
+"""Settings of judges whose model a job loads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Any, Literal
+
+from rubric_order.settings.base import Arguments, Role, Settings, Sha256, setting, whole
+from rubric_order.settings.judges.judge import Blocks, Capabilities, Judge, is_local
+
+# Arguments of vLLM that only change its speed and memory. Any other argument may change what a model answers.
+SPEED = {
+    "async_scheduling",
+    "block_size",
+    "compilation_config",
+    "data_parallel_size",
+    "disable_log_stats",
+    "distributed_executor_backend",
+    "download_dir",
+    "enable_chunked_prefill",
+    "enable_prefix_caching",
+    "enforce_eager",
+    "gpu_memory_utilization",
+    "kv_cache_memory_bytes",
+    "language_model_only",  # no prompt holds an image
+    "max_num_batched_tokens",
+    "max_num_seqs",
+    "max_parallel_loading_workers",
+    "pipeline_parallel_size",
+    "safetensors_load_strategy",
+    "scheduling_policy",
+}
+
+# Arguments of vLLM that have a setting of their own here. If argument and setting were given, one would silently win.
+OWN_SETTINGS = {
+    "model": "model",
+    "revision": "revision",
+    "dtype": "dtype",
+    "quantization": "quantization",
+    "max_model_len": "max_model_len",
+    "seed": "sampling/seed",
+    "tensor_parallel_size": "gpu",
+}
+
+GPU_BLOCK_TOKENS, CPU_BLOCK_TOKENS = 16, 128  # vLLM's default block sizes
+
+
+class Gguf(Settings):
+    """Weights that an installed Python package ships as a GGUF file."""
+
+    package: str = setting(..., "Import name of the package.")
+    file: str = setting(..., "Name of the GGUF file in the package.")
+    sha256: Sha256 = setting(..., "Checksum of the file.")
+
+
+class Loaded(Judge):
+    """A judge whose model a job loads."""
+
+    LOADED = True
+
+    gguf: Gguf | None = setting(
+        None,
+        "Weights in a GGUF file of an installed Python package. A rule of the workflow converts them once.",
+        role=Role.IDENTITY,
+    )
+    chat_template: str | None = setting(
+        None,
+        "File with a chat template (Jinja) in place of the model's own; null: the model's own.",
+        role=Role.IDENTITY,
+    )
+    batch_invariant: bool = setting(
+        False,
+        "Whether answers are independent of the other prompts in the batch, where vLLM and the GPU can do that. It is"
+        " slower.",
+        role=Role.IDENTITY,
+    )
+    engine_args: Arguments = setting(
+        {},
+        "Further arguments of vLLM's engine, passed on by name.",
+        role=Role.IDENTITY,
+        reruns="an argument that is known to change speed and memory alone (`rubric_order.settings.judges.SPEED`):"
+        " `judge_shard`, which loads no model where nothing is new. Any other: `plan_reads` and below; every prompt"
+        " is a new request",
+    )
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Abilities of vLLM."""
+        size = self.engine_args.get("block_size") or (GPU_BLOCK_TOKENS if self.gpu else CPU_BLOCK_TOKENS)
+        caches = self.engine_args.get("enable_prefix_caching") is not False
+        return Capabilities(tokenizer=True, prefix_cache=Blocks(size) if caches else None)
+
+    @property
+    def has_open_weights(self) -> bool:
+        """True if config does not fix the weights that answer."""
+        pinned = re.fullmatch("[0-9a-f]{40}", self.revision or "") is not None
+        return not self.gguf and (is_local(self.model) or not pinned)
+
+    @property
+    def needs_conversion(self) -> bool:
+        """True if the workflow makes the judge's weights from a GGUF file."""
+        return self.gguf is not None
+
+    def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
+        """Arguments of the engine that may change an answer. Other arguments do not count."""
+        return {
+            "engine_args": {name: whole(value) for name, value in self.engine_args.items() if name not in SPEED} or None
+        }
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        for name in OWN_SETTINGS:
+            if name in self.engine_args:
+                yield f"engine_args/{name}: set {{judge}}/{OWN_SETTINGS[name]} instead"
+
+
+class Vllm(Loaded):
+    """A model that vLLM runs in the job itself."""
+
+    KIND = "vllm"
+    RUN_BY, CITED = "with vLLM", ("vllm",)
+
+    engine: Literal["vllm"] = setting(..., role=Role.IDENTITY)
+    reasoning_end: str | None = setting(
+        None,
+        "Mark that ends the judge's reasoning, such as `</think>`; null: no mark. The text before the mark is stored"
+        " separately and is not parsed. An answer without the mark is empty.",
+        role=Role.IDENTITY,
+    )
+
+    @property
+    def draws_at(self) -> float | None:
+        """The temperature at which the judge's score is one draw from its option probabilities, see `Judge`."""
+        return None if self.reasoning_end else super().draws_at
+
+    def _problems(self) -> Iterator[str]:
+        yield from super()._problems()
+        if self.criteria_format == "lines" and self.reasoning_end:
+            yield "criteria_format: 'lines' leaves no room to reason; expected 'free' with reasoning_end"
+        if self.engine_args.get("data_parallel_size", 1) != 1:
+            yield "engine_args/data_parallel_size: set {judge}/shards instead: a job uses one copy of the model"
