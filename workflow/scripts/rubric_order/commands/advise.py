@@ -10,23 +10,19 @@ from rubric_order.commands import options
 
 
 def advise(
-    file: Annotated[Path, typer.Argument(help="Reads of a pilot; a file as of audit.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="Reads of a pilot; a file as of audit.")],
     goal: Annotated[
         str,
         typer.Option(
             help="r, mean, preference (half-widths of intervals), ranked (share of pairs), equivalent (share of"
-            " studies), bias or shift (smallest that 80% of studies find).",
-            show_default=False,
+            " studies), bias or shift (smallest that 80% of studies find)."
         ),
     ],
-    target: Annotated[float | None, typer.Option(help="Value that is to be reached.", show_default=False)] = None,
-    budget: Annotated[
-        float | None, typer.Option(help="Most calls; most money with --price.", show_default=False)
-    ] = None,
-    price: Annotated[float | None, typer.Option(help="Price of one call.", show_default=False)] = None,
+    target: Annotated[float | None, typer.Option(help="Value that is to be reached.")] = None,
+    budget: Annotated[float | None, typer.Option(help="Most calls; most money with --price.")] = None,
+    price: Annotated[float | None, typer.Option(help="Price of one call.")] = None,
     readout: Annotated[
-        str | None,
-        typer.Option(help="hard (written scores) or soft (expected ones). Default: both.", show_default=False),
+        str | None, typer.Option(help="hard (written scores) or soft (expected ones). Default: both.")
     ] = None,
     columns: options.ColumnNames = None,
     scale: options.ScaleOfScores = None,

@@ -21,8 +21,7 @@ def audit(
         typer.Argument(
             help="CSV, TSV, JSON Lines, JSON or Parquet, or any of them packed by gzip; one row per read, with columns "
             "item, ordering (the score at each position, such as '1 2 3 4 5') and score (empty where there is none), "
-            "and where they are known judge, group, p_1 to p_n (probability of each score) and human_score.",
-            show_default=False,
+            "and where they are known judge, group, p_1 to p_n (probability of each score) and human_score."
         ),
     ],
     columns: options.ColumnNames = None,
@@ -32,9 +31,7 @@ def audit(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON list with one object per judge, also where there is one judge.")
     ] = False,
-    page: Annotated[
-        Path | None, typer.Option(help="Write a page too, one file to open or send: FILE.html.", show_default=False)
-    ] = None,
+    page: Annotated[Path | None, typer.Option(help="Write a page too, one file to open or send: FILE.html.")] = None,
     margin_points: Annotated[
         float, typer.Option(min=0.001, help="A smaller shift of the mean score counts as none.")
     ] = 0.1,

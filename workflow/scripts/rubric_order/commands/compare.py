@@ -11,16 +11,12 @@ from rubric_order.commands import options
 
 
 def compare(
-    one: Annotated[
-        Path, typer.Argument(help="Reads of one judge, or of both; a file as of audit.", show_default=False)
-    ],
-    other: Annotated[Path | None, typer.Argument(help="Reads of the other judge.", show_default=False)] = None,
+    one: Annotated[Path, typer.Argument(help="Reads of one judge, or of both; a file as of audit.")],
+    other: Annotated[Path | None, typer.Argument(help="Reads of the other judge.")] = None,
     columns: options.ColumnNames = None,
     scale: options.ScaleOfScores = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
-    page: Annotated[
-        Path | None, typer.Option(help="Write a page too, with the cards of both: FILE.html.", show_default=False)
-    ] = None,
+    page: Annotated[Path | None, typer.Option(help="Write a page too, with the cards of both: FILE.html.")] = None,
 ) -> None:
     """Say whether the order of the score levels affects two judges differently.
 

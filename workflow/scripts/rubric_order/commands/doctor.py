@@ -10,7 +10,7 @@ from rubric_order.commands import options
 
 
 def doctor(
-    file: Annotated[Path, typer.Argument(help="A file as of audit, or a log.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="A file as of audit, or a log.")],
     columns: options.ColumnNames = None,
     scale: options.ScaleOfScores = None,
     choices: options.Choices = False,

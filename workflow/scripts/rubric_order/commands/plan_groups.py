@@ -8,13 +8,10 @@ import typer
 
 
 def plan_groups(
-    reads: Annotated[
-        Path | None, typer.Argument(help="Reads of a pilot; a file as of audit.", show_default=False)
-    ] = None,
-    levels: Annotated[int | None, typer.Option(help="Number of score levels.", show_default=False)] = None,
+    reads: Annotated[Path | None, typer.Argument(help="Reads of a pilot; a file as of audit.")] = None,
+    levels: Annotated[int | None, typer.Option(help="Number of score levels.")] = None,
     pairs_differ: Annotated[
-        float | None,
-        typer.Option(help="Share of the pairs of reads of an item that have different scores.", show_default=False),
+        float | None, typer.Option(help="Share of the pairs of reads of an item that have different scores.")
     ] = None,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Option probabilities are known, and answers are drawn from them.")
@@ -23,23 +20,18 @@ def plan_groups(
         int | None,
         typer.Option(
             help="Number of orderings in which each item is read: the number of levels or, with more than two levels,"
-            " twice that number. Default: as in strategy balanced.",
-            show_default=False,
+            " twice that number. Default: as in strategy balanced."
         ),
     ] = None,
-    repeats: Annotated[int | None, typer.Option(help="Reads in each ordering. Default: 1.", show_default=False)] = None,
-    items_per_group: Annotated[
-        float | None, typer.Option(help="Mean number of items in a group. Default: 1.", show_default=False)
-    ] = None,
+    repeats: Annotated[int | None, typer.Option(help="Reads in each ordering. Default: 1.")] = None,
+    items_per_group: Annotated[float | None, typer.Option(help="Mean number of items in a group. Default: 1.")] = None,
     within_group: Annotated[
-        float | None,
-        typer.Option(help="Correlation within groups of what the order does to items. Default: 0.", show_default=False),
+        float | None, typer.Option(help="Correlation within groups of what the order does to items. Default: 0.")
     ] = None,
     prompt_noise: Annotated[
         float | None,
         typer.Option(
-            help="What each prompt of an item adds to a score's log-probability, standard deviation. Default: 0.2.",
-            show_default=False,
+            help="What each prompt of an item adds to a score's log-probability, standard deviation. Default: 0.2."
         ),
     ] = None,
     effect: Annotated[float, typer.Option(help="Preference for one position to find, in log-odds.")] = 0.2,

@@ -13,15 +13,13 @@ def runs(
     summaries: Annotated[
         list[Path],
         typer.Argument(
-            help="Summaries, such as 'rubric-order audit --json' prints them, or folders of runs; oldest first.",
-            show_default=False,
+            help="Summaries, such as 'rubric-order audit --json' prints them, or folders of runs; oldest first."
         ),
     ],
     judge: options.JudgeOfCards = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with one object a card.")] = False,
     page: Annotated[
-        Path | None,
-        typer.Option(help="Write a page too, with a drawing for each judge: FILE.html.", show_default=False),
+        Path | None, typer.Option(help="Write a page too, with a drawing for each judge: FILE.html.")
     ] = None,
 ) -> None:
     """List runs with the verdict, the shift in points, the scores that change, and the agreement of each card.
