@@ -52,16 +52,12 @@ def advise(
         typer.echo("[\n" + ",\n".join(commands.as_json(option) for option in made.to_dicts()) + "\n]")
         return
     from rich.console import Console
-    from rich.table import Table
 
     console = Console()
     console.print(commands.text(made.title, style="bold"))
     for name, lines in made.lines().items():
         console.print(commands.text(name))
-        table = Table(*advice.HEADS, box=None, padding=(0, 2, 0, 0))
-        for line in lines:
-            table.add_row(*map(commands.text, line))
-        console.print(table)
+        console.print(commands.table(lines, *advice.HEADS))
     for note in made.notes:
         console.print(commands.text(f"\u2022 {note}"))
     console.print()

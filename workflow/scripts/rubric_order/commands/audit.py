@@ -76,7 +76,6 @@ def print_cards(cards: "Iterable[Card | ChoiceCard]") -> None:
     """Print cards to the terminal. `certify` and `relog` print their cards here too."""
     from rich.console import Console
     from rich.panel import Panel
-    from rich.table import Table
 
     from rubric_order.cards import headline
     from rubric_order.cards.card import facts as card_facts
@@ -98,8 +97,5 @@ def print_cards(cards: "Iterable[Card | ChoiceCard]") -> None:
             console.print(commands.text(f"• {sentence}"))
         for sentence in card.notes:
             console.print(commands.text(f"• {sentence}", style="dim"))
-        table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-        for name, value in rows:
-            table.add_row(commands.text(name), commands.text(value))
-        console.print(table)
+        console.print(commands.table(rows))
         console.print()

@@ -248,15 +248,10 @@ def _chosen(summary: Path, judge: str | None) -> "list[CardRecord]":
 
 def _print(findings: list[Any], notes: list[str], outcome: str) -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table("card", "limit", "found", "outcome", box=None, padding=(0, 2, 0, 0))
-    for finding in findings:
-        table.add_row(
-            *(commands.text(value) for value in (finding.card, finding.limit, finding.found, finding.outcome))
-        )
     console = Console()
-    console.print(table)
+    rows = [(finding.card, finding.limit, finding.found, finding.outcome) for finding in findings]
+    console.print(commands.table(rows, "card", "limit", "found", "outcome"))
     for note in notes:
         console.print(commands.text(note), soft_wrap=True)
     console.print(commands.text(outcome, style="bold"))

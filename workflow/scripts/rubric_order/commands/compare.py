@@ -41,7 +41,6 @@ def compare(
         return
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
     console = Console()
     console.print(commands.text(f"{result.one} and {result.other}: {result.verdict}", style="bold"))
@@ -54,8 +53,5 @@ def compare(
         "difference",
         "p (Holm)",
     )
-    table = Table(*heads, box=None, padding=(0, 2, 0, 0))
-    for difference in result.differences:
-        table.add_row(*map(commands.text, difference.words))
-    console.print(table)
+    console.print(commands.table((difference.words for difference in result.differences), *heads))
     console.print(commands.text(f"{result.n_items:,} items in {result.n_groups:,} groups that both have read."))

@@ -1,10 +1,11 @@
 """``rubric-order plan-groups``: the number of groups of items that a bias card needs."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from rubric_order import commands
 
 
 def plan_groups(
@@ -66,20 +67,14 @@ def plan_groups(
     sought = {"effect": effect, "effect_points": effect_points, "power": power}
     plans = planning.of_pilot(reads, given, **sought) if reads else [planning.of_judge(given, **sought)]
     if as_json:
-        objects = (json.dumps(plan.to_dict(), ensure_ascii=False, allow_nan=False) for plan in plans)
-        typer.echo("[\n" + ",\n".join(objects) + "\n]")
+        typer.echo("[\n" + ",\n".join(commands.as_json(plan.to_dict()) for plan in plans) + "\n]")
         return
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     console = Console()
     for plan in plans:
-        console.print(Text(plan.title, style="bold"))
-        table = Table("finding", "groups", "reads", box=None, padding=(0, 2, 0, 0))
-        for row in plan.rows:
-            table.add_row(*map(Text, row))
-        console.print(table)
+        console.print(commands.text(plan.title, style="bold"))
+        console.print(commands.table(plan.rows, "finding", "groups", "reads"))
         for note in plan.notes:
-            console.print(Text(f"• {note}"))
+            console.print(commands.text(f"• {note}"))
         console.print()

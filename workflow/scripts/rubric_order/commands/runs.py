@@ -41,17 +41,14 @@ def runs(
         typer.echo(commands.as_json(side_by_side.content(histories), indent=1))
         return
     from rich.console import Console
-    from rich.table import Table
 
     from rubric_order.cards import row
 
     console = Console()
     for history in histories:
         console.print(commands.text(history.name, style="bold"))
-        table = Table("run", *row.LABELS, box=None, padding=(0, 2, 0, 0))
-        for run in history.runs:
-            table.add_row(commands.text(run.run), *(commands.text(cell.text) for cell in row.cells(run.card)))
-        console.print(table)
+        rows = ((run.run, *(cell.text for cell in row.cells(run.card))) for run in history.runs)
+        console.print(commands.table(rows, "run", *row.LABELS))
         if history.change:
             console.print(commands.text(f"From the first to the last: {history.change}."))
         console.print()
