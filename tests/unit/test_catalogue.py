@@ -42,8 +42,8 @@ def fields_read(code):
                 fields.add(field)
             case ast.Call(func=ast.Attribute(value=ast.Name(id="view"), attr="rows"), args=[_, *keys]):
                 fields |= {ast.literal_eval(key) for key in keys}
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="style"), attr=name), args=args):
-                if "layout" in map(ast.unparse, args):
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="style"), attr=name) | ast.Name(id=name), args=args):
+                if "layout" in map(ast.unparse, args) and hasattr(style, name):
                     fields |= fields_read(inspect.getsource(getattr(style, name)))
     return fields
 

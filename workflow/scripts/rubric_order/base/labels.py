@@ -1,12 +1,13 @@
 """Labels, which tables and figures write instead of the ids of judges and datasets, and the order of these labels."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from rubric_order.base import gold as golds
-from rubric_order.base.keys import DEFAULT_PROFILE, EVERY
+from rubric_order.base.conditions import of_condition
+from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE, EVERY
 
 # Columns of printed tables that hold a judge (also as judge/profile), or a dataset. `golden` and `source` name the
 # source of the golden scores, which can be a judge.
@@ -65,6 +66,21 @@ def in_order(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     keys = columns[: ranked[-1] + 1]
     ranks = estimates[keys].assign(**{name: estimates[name].map(places[name]) for name in places if name in keys})
     return estimates.loc[ranks.sort_values(keys, kind="stable").index].reset_index(drop=True)
+
+
+def statistics_of_block(
+    statistics: Mapping[str, pd.DataFrame], settings: dict[str, Any], labels: Labels
+) -> tuple[dict[str, pd.DataFrame], Labels]:
+    """Statistics that a result's block of config chooses, in the order of the labels, and the labels for them.
+
+    Args:
+        settings: the block, from which `condition` is removed.
+    """
+    condition = settings.pop("condition", BASELINE)
+    read = {name: of_condition(estimates, condition) for name, estimates in statistics.items()}
+    if settings.get("profile") == EVERY:
+        read, labels = every_profile(read, labels)
+    return {name: in_order(estimates, labels) for name, estimates in read.items()}, labels
 
 
 def every_profile(statistics: Mapping[str, pd.DataFrame], labels: Labels) -> tuple[dict[str, pd.DataFrame], Labels]:

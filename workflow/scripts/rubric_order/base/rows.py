@@ -7,7 +7,7 @@ from operator import and_
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
 
@@ -27,6 +27,22 @@ def rows_with(table: pd.DataFrame, /, **values: object) -> pd.DataFrame:
     if not chosen:
         return table
     return table[reduce(and_, (rows.to_numpy(dtype=bool, na_value=False) for rows in chosen))]
+
+
+def blocks_by(keys: Sequence[str], tables: pd.DataFrame | Iterable[pd.DataFrame]) -> Iterator[tuple[Row, pd.DataFrame]]:
+    """Blocks of rows that have the same keys, in each table for itself, in the order of the keys.
+
+    Args:
+        tables: one table or several, for example one per file.
+
+    Returns:
+        The value of each key, and the block.
+    """
+    import pandas as pd
+
+    for table in [tables] if isinstance(tables, pd.DataFrame) else tables:
+        for key, block in table.groupby([*keys], sort=True):
+            yield dict(zip(keys, key, strict=True)), block
 
 
 def places_of(*columns: Iterable[Any]) -> dict[tuple[Any, ...], list[int]]:

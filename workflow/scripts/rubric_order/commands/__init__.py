@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from rubric_order.base.errors import is_unseen, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.table import Table
     from rich.text import Text
 
 
@@ -15,6 +18,16 @@ def text(value: str, style: str = "") -> "Text":
     from rich.text import Text
 
     return Text(printable(value), style=style)
+
+
+def table(rows: "Iterable[Iterable[str | Text]]", *heads: str) -> "Table":
+    """A table without rules, and without a head if no heads are given."""
+    from rich.table import Table
+
+    drawn = Table(*heads, show_header=bool(heads), box=None, padding=(0, 2, 0, 0))
+    for row in rows:
+        drawn.add_row(*(text(cell) if isinstance(cell, str) else cell for cell in row))
+    return drawn
 
 
 def as_json(value: object, indent: int | None = None) -> str:

@@ -10,23 +10,19 @@ from rubric_order.commands import options
 
 
 def advise(
-    file: Annotated[Path, typer.Argument(help="Reads of a pilot; a file as of audit.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="Reads of a pilot; a file as of audit.")],
     goal: Annotated[
         str,
         typer.Option(
             help="r, mean, preference (half-widths of intervals), ranked (share of pairs), equivalent (share of"
-            " studies), bias or shift (smallest that 80% of studies find).",
-            show_default=False,
+            " studies), bias or shift (smallest that 80% of studies find)."
         ),
     ],
-    target: Annotated[float | None, typer.Option(help="Value that is to be reached.", show_default=False)] = None,
-    budget: Annotated[
-        float | None, typer.Option(help="Most calls; most money with --price.", show_default=False)
-    ] = None,
-    price: Annotated[float | None, typer.Option(help="Price of one call.", show_default=False)] = None,
+    target: Annotated[float | None, typer.Option(help="Value that is to be reached.")] = None,
+    budget: Annotated[float | None, typer.Option(help="Most calls; most money with --price.")] = None,
+    price: Annotated[float | None, typer.Option(help="Price of one call.")] = None,
     readout: Annotated[
-        str | None,
-        typer.Option(help="hard (written scores) or soft (expected ones). Default: both.", show_default=False),
+        str | None, typer.Option(help="hard (written scores) or soft (expected ones). Default: both.")
     ] = None,
     columns: options.ColumnNames = None,
     scale: options.ScaleOfScores = None,
@@ -56,16 +52,12 @@ def advise(
         typer.echo("[\n" + ",\n".join(commands.as_json(option) for option in made.to_dicts()) + "\n]")
         return
     from rich.console import Console
-    from rich.table import Table
 
     console = Console()
     console.print(commands.text(made.title, style="bold"))
     for name, lines in made.lines().items():
         console.print(commands.text(name))
-        table = Table(*advice.HEADS, box=None, padding=(0, 2, 0, 0))
-        for line in lines:
-            table.add_row(*map(commands.text, line))
-        console.print(table)
+        console.print(commands.table(lines, *advice.HEADS))
     for note in made.notes:
         console.print(commands.text(f"\u2022 {note}"))
     console.print()

@@ -21,8 +21,7 @@ def audit(
         typer.Argument(
             help="CSV, TSV, JSON Lines, JSON or Parquet, or any of them packed by gzip; one row per read, with columns "
             "item, ordering (the score at each position, such as '1 2 3 4 5') and score (empty where there is none), "
-            "and where they are known judge, group, p_1 to p_n (probability of each score) and human_score.",
-            show_default=False,
+            "and where they are known judge, group, p_1 to p_n (probability of each score) and human_score."
         ),
     ],
     columns: options.ColumnNames = None,
@@ -32,9 +31,7 @@ def audit(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON list with one object per judge, also where there is one judge.")
     ] = False,
-    page: Annotated[
-        Path | None, typer.Option(help="Write a page too, one file to open or send: FILE.html.", show_default=False)
-    ] = None,
+    page: Annotated[Path | None, typer.Option(help="Write a page too, one file to open or send: FILE.html.")] = None,
     margin_points: Annotated[
         float, typer.Option(min=0.001, help="A smaller shift of the mean score counts as none.")
     ] = 0.1,
@@ -79,7 +76,6 @@ def print_cards(cards: "Iterable[Card | ChoiceCard]") -> None:
     """Print cards to the terminal. `certify` and `relog` print their cards here too."""
     from rich.console import Console
     from rich.panel import Panel
-    from rich.table import Table
 
     from rubric_order.cards import headline
     from rubric_order.cards.card import facts as card_facts
@@ -101,8 +97,5 @@ def print_cards(cards: "Iterable[Card | ChoiceCard]") -> None:
             console.print(commands.text(f"• {sentence}"))
         for sentence in card.notes:
             console.print(commands.text(f"• {sentence}", style="dim"))
-        table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-        for name, value in rows:
-            table.add_row(commands.text(name), commands.text(value))
-        console.print(table)
+        console.print(commands.table(rows))
         console.print()

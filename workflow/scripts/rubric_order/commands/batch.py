@@ -15,16 +15,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Ask a judge by files, also on a machine without a network.")
 
-Requests = Annotated[
-    Path, typer.Argument(help="Requests of a judge: results/requests/STUDY/JUDGE.parquet.", show_default=False)
-]
-Config = Annotated[
-    list[Path],
-    typer.Option(help="Config of the study; given again, later files go over earlier ones.", show_default=False),
-]
-JudgeId = Annotated[
-    str | None, typer.Option(help="Id of the judge in config; by default the name of the file.", show_default=False)
-]
+Requests = Annotated[Path, typer.Argument(help="Requests of a judge: results/requests/STUDY/JUDGE.parquet.")]
+Config = Annotated[list[Path], typer.Option(help="Config of the study; given again, later files go over earlier ones.")]
+JudgeId = Annotated[str | None, typer.Option(help="Id of the judge in config; by default the name of the file.")]
 Project = Annotated[Path, typer.Option(help="Folder of the project; the response store is in its results.")]
 
 
@@ -37,7 +30,7 @@ def common() -> None:
 def export(
     requests: Requests,
     config: Config,
-    output: Annotated[Path, typer.Option("--output", "-o", help="File of JSON lines to write.", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File of JSON lines to write.")],
     judge: JudgeId = None,
     project: Project = Path(),
 ) -> None:
@@ -59,7 +52,7 @@ def export(
 @app.command("import")
 def read_in(
     requests: Requests,
-    results: Annotated[Path, typer.Argument(help="JSON lines with the results.", show_default=False)],
+    results: Annotated[Path, typer.Argument(help="JSON lines with the results.")],
     config: Config,
     judge: JudgeId = None,
     project: Project = Path(),

@@ -22,8 +22,7 @@ def certify(
         str,
         typer.Argument(
             help="openai:MODEL; the address of an OpenAI-compatible endpoint, with --model; decisions:MODEL; a "
-            "function as module:name; or a YAML file with the block of a judge.",
-            show_default=False,
+            "function as module:name; or a YAML file with the block of a judge."
         ),
     ],
     model: options.ModelOrNone = None,
@@ -31,52 +30,37 @@ def certify(
         Path | None,
         typer.Option(
             help="Table of texts (CSV, JSON Lines or Parquet) with columns item_id, instruction, response; without it "
-            "a sample of 80 texts that comes with the package.",
-            show_default=False,
+            "a sample of 80 texts that comes with the package."
         ),
     ] = None,
     rubric: Annotated[
-        Path | None,
-        typer.Option(help="YAML file with question and levels, where the table has no rubric.", show_default=False),
+        Path | None, typer.Option(help="YAML file with question and levels, where the table has no rubric.")
     ] = None,
     folder: Annotated[
         Path | None,
         typer.Option(
             help="Answers and results go there, and the same command goes on there. By default"
-            " certify/judge_MODEL, and certify/judge_MODEL_FILE with --items FILE.",
-            show_default=False,
+            " certify/judge_MODEL, and certify/judge_MODEL_FILE with --items FILE."
         ),
     ] = None,
-    groups: Annotated[
-        int | None, typer.Option(min=1, help="Judge the first so many groups of texts.", show_default=False)
-    ] = None,
+    groups: Annotated[int | None, typer.Option(min=1, help="Judge the first so many groups of texts.")] = None,
     pilot: Annotated[
         bool, typer.Option("--pilot", help="Ask some 200 requests, say what the others will take, and stop.")
     ] = False,
     budget: Annotated[
-        str | None,
-        typer.Option(help="Money, or calls or tokens as 500calls, that all runs together may use.", show_default=False),
+        str | None, typer.Option(help="Money, or calls or tokens as 500calls, that all runs together may use.")
     ] = None,
     prices: Annotated[
-        str | None,
-        typer.Option(help="Of a million tokens of prompts and of answers, such as 0.4,1.6.", show_default=False),
+        str | None, typer.Option(help="Of a million tokens of prompts and of answers, such as 0.4,1.6.")
     ] = None,
     api_key_env: options.ApiKeyEnv = None,
     key_over_http: options.KeyOverHttp = False,
-    answer_format: Annotated[
-        str | None, typer.Option(help="feedback and then the score, or score alone.", show_default=False)
-    ] = None,
+    answer_format: Annotated[str | None, typer.Option(help="feedback and then the score, or score alone.")] = None,
     template: Annotated[
-        Path | None,
-        typer.Option(
-            help="A prompt of your own: a Jinja file, or a YAML file with a list of messages.", show_default=False
-        ),
+        Path | None, typer.Option(help="A prompt of your own: a Jinja file, or a YAML file with a list of messages.")
     ] = None,
     change: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", help="Another setting of the judge, such as sampling/temperature=0.7.", show_default=False
-        ),
+        list[str] | None, typer.Option("--set", help="Another setting of the judge, such as sampling/temperature=0.7.")
     ] = None,
     go_on: options.GoOn = False,
     adaptive: Annotated[
@@ -86,8 +70,7 @@ def certify(
         float | None,
         typer.Option(
             help="With --adaptive: width in points at which the interval of a text's score is narrow enough; 1 by"
-            " default.",
-            show_default=False,
+            " default."
         ),
     ] = None,
     probe_groups: Annotated[
@@ -96,12 +79,10 @@ def certify(
             min=0,
             help="With --adaptive: groups that are read in all orderings, for the card and the rule; 40 by default, 0"
             " for confidence sequences, which need none.",
-            show_default=False,
         ),
     ] = None,
     places: Annotated[
-        bool,
-        typer.Option("--places", help="With --adaptive: stop also where a text's place in its group is settled."),
+        bool, typer.Option("--places", help="With --adaptive: stop also where a text's place in its group is settled.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with the card, as audit does.")] = False,
 ) -> None:

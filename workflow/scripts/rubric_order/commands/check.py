@@ -20,63 +20,41 @@ NO_SUMMARY = 2  # without a readable summary, the outcome is "cannot tell"
 
 
 def check(
-    summary: Annotated[
-        Path,
-        typer.Argument(help="results/summary.json, or what 'rubric-order audit --json' prints.", show_default=False),
-    ],
-    max_v: Annotated[float | None, typer.Option(min=0, max=1, help="Greatest Cramér's V.", show_default=False)] = None,
+    summary: Annotated[Path, typer.Argument(help="results/summary.json, or what 'rubric-order audit --json' prints.")],
+    max_v: Annotated[float | None, typer.Option(min=0, max=1, help="Greatest Cramér's V.")] = None,
     max_points: Annotated[
-        float | None,
-        typer.Option(
-            min=0, help="Greatest shift of the mean score by the usual ordering, either way.", show_default=False
-        ),
+        float | None, typer.Option(min=0, help="Greatest shift of the mean score by the usual ordering, either way.")
     ] = None,
     max_log_odds: Annotated[
-        float | None, typer.Option(min=0, help="Greatest preference for a position, either way.", show_default=False)
+        float | None, typer.Option(min=0, help="Greatest preference for a position, either way.")
     ] = None,
     max_failed: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Greatest share of reads without a score.", show_default=False)
+        float | None, typer.Option(min=0, max=1, help="Greatest share of reads without a score.")
     ] = None,
     min_agreement: Annotated[
-        float | None,
-        typer.Option(
-            min=-1, max=1, help="Least Pearson's r with human scores, of the mean of all reads.", show_default=False
-        ),
+        float | None, typer.Option(min=-1, max=1, help="Least Pearson's r with human scores, of the mean of all reads.")
     ] = None,
     min_groups: Annotated[
-        int | None,
-        typer.Option(min=1, help="Fewest groups of items; with fewer, nothing can be told.", show_default=False),
+        int | None, typer.Option(min=1, help="Fewest groups of items; with fewer, nothing can be told.")
     ] = None,
     baseline: Annotated[
-        Path | None,
-        typer.Option(
-            help="An earlier summary of the same items: fail where the judge has changed since.", show_default=False
-        ),
+        Path | None, typer.Option(help="An earlier summary of the same items: fail where the judge has changed since.")
     ] = None,
     max_drift: Annotated[
         float | None,
         typer.Option(
-            min=0,
-            help="Greatest drift of the mean score from the baseline, in points; without it any change fails.",
-            show_default=False,
+            min=0, help="Greatest drift of the mean score from the baseline, in points; without it any change fails."
         ),
     ] = None,
     history: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of the runs that were compared with the baseline; by default beside it.", show_default=False
-        ),
+        Path | None, typer.Option(help="File of the runs that were compared with the baseline; by default beside it.")
     ] = None,
     once: Annotated[
-        bool,
-        typer.Option("--once", help="Compare two versions of a judge, and neither read nor write a history."),
+        bool, typer.Option("--once", help="Compare two versions of a judge, and neither read nor write a history.")
     ] = False,
     run: Annotated[
         str | None,
-        typer.Option(
-            help="Name of this run in the history; checked again, it counts once. By default its time.",
-            show_default=False,
-        ),
+        typer.Option(help="Name of this run in the history; checked again, it counts once. By default its time."),
     ] = None,
     new_reads: Annotated[
         bool,
@@ -95,10 +73,9 @@ def check(
     judge: options.JudgeOfCards = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what each limit says as a JSON list.")] = False,
     markdown: Annotated[
-        Path | None,
-        typer.Option(help="Write the findings as Markdown too, for a step summary or a comment.", show_default=False),
+        Path | None, typer.Option(help="Write the findings as Markdown too, for a step summary or a comment.")
     ] = None,
-    junit: Annotated[Path | None, typer.Option(help="Write the findings as JUnit XML too.", show_default=False)] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write the findings as JUnit XML too.")] = None,
     title: Annotated[str, typer.Option(help="Heading of the Markdown.")] = "Judge gate",
 ) -> None:
     """Compare the cards of a run with limits, and with the cards of a baseline.
@@ -271,15 +248,10 @@ def _chosen(summary: Path, judge: str | None) -> "list[CardRecord]":
 
 def _print(findings: list[Any], notes: list[str], outcome: str) -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table("card", "limit", "found", "outcome", box=None, padding=(0, 2, 0, 0))
-    for finding in findings:
-        table.add_row(
-            *(commands.text(value) for value in (finding.card, finding.limit, finding.found, finding.outcome))
-        )
     console = Console()
-    console.print(table)
+    rows = [(finding.card, finding.limit, finding.found, finding.outcome) for finding in findings]
+    console.print(commands.table(rows, "card", "limit", "found", "outcome"))
     for note in notes:
         console.print(commands.text(note), soft_wrap=True)
     console.print(commands.text(outcome, style="bold"))

@@ -11,16 +11,12 @@ from rubric_order.commands import options
 
 
 def compare(
-    one: Annotated[
-        Path, typer.Argument(help="Reads of one judge, or of both; a file as of audit.", show_default=False)
-    ],
-    other: Annotated[Path | None, typer.Argument(help="Reads of the other judge.", show_default=False)] = None,
+    one: Annotated[Path, typer.Argument(help="Reads of one judge, or of both; a file as of audit.")],
+    other: Annotated[Path | None, typer.Argument(help="Reads of the other judge.")] = None,
     columns: options.ColumnNames = None,
     scale: options.ScaleOfScores = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
-    page: Annotated[
-        Path | None, typer.Option(help="Write a page too, with the cards of both: FILE.html.", show_default=False)
-    ] = None,
+    page: Annotated[Path | None, typer.Option(help="Write a page too, with the cards of both: FILE.html.")] = None,
 ) -> None:
     """Say whether the order of the score levels affects two judges differently.
 
@@ -45,7 +41,6 @@ def compare(
         return
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
     console = Console()
     console.print(commands.text(f"{result.one} and {result.other}: {result.verdict}", style="bold"))
@@ -58,8 +53,5 @@ def compare(
         "difference",
         "p (Holm)",
     )
-    table = Table(*heads, box=None, padding=(0, 2, 0, 0))
-    for difference in result.differences:
-        table.add_row(*map(commands.text, difference.words))
-    console.print(table)
+    console.print(commands.table((difference.words for difference in result.differences), *heads))
     console.print(commands.text(f"{result.n_items:,} items in {result.n_groups:,} groups that both have read."))

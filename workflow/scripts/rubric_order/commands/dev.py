@@ -25,8 +25,7 @@ def rule(
     name: Annotated[str, typer.Argument(help="Rule, such as estimate_statistic.")],
     config: Annotated[list[Path], typer.Argument(help="Config of the study; later files go over earlier ones.")],
     output: Annotated[
-        str | None,
-        typer.Option(help="File that the job writes, or the end of its path; by default the first job's."),
+        str | None, typer.Option(help="File that the job writes, or the end of its path; by default the first job's.")
     ] = None,
     project: Annotated[Path, typer.Option(help="Folder of the project; results are there too.")] = Path(),
     show: Annotated[bool, typer.Option("--show", help="Print what the job takes, and stop.")] = False,

@@ -10,7 +10,7 @@ from rubric_order.commands import options
 
 
 def doctor(
-    file: Annotated[Path, typer.Argument(help="A file as of audit, or a log.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="A file as of audit, or a log.")],
     columns: options.ColumnNames = None,
     scale: options.ScaleOfScores = None,
     choices: options.Choices = False,
@@ -37,7 +37,6 @@ def doctor(
         typer.echo(commands.as_json([diagnosis.to_dict() for diagnosis in made], indent=1))
         return
     from rich.console import Console
-    from rich.table import Table
 
     console = Console()
     for diagnosis in made:
@@ -47,9 +46,6 @@ def doctor(
             console.print(commands.text(f"{name}: {value}"))
         for note in diagnosis.notes:
             console.print(commands.text(f"• {note}", style="dim"))
-        table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-        for check in diagnosis.checks:
-            mark = commands.text("yes", style="green") if check.runs else commands.text("no", style="red")
-            table.add_row(mark, commands.text(check.name), commands.text(check.why))
-        console.print(table)
+        marks = {True: commands.text("yes", style="green"), False: commands.text("no", style="red")}
+        console.print(commands.table((marks[check.runs], check.name, check.why) for check in diagnosis.checks))
         console.print()

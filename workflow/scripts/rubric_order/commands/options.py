@@ -13,7 +13,6 @@ ColumnNames = Annotated[
         help="Names that the file has for its columns, such as item=sample_id,score=grading.score; a path leads into"
         " nested JSON.",
         metavar="NAME=COLUMN,...",
-        show_default=False,
     ),
 ]
 ScaleOfScores = Annotated[
@@ -22,7 +21,6 @@ ScaleOfScores = Annotated[
         "--scale",
         help="The score levels, lowest first: 5, 0-10, 1-5:0.5 or E,D,C,B,A. By default as the orderings list them.",
         metavar="LEVELS",
-        show_default=False,
     ),
 ]
 
@@ -38,34 +36,25 @@ LabelMap = Annotated[
         "--map",
         help="Options that written labels of choices stand for: a place (A the first), tie, none, or a candidate.",
         metavar="LABEL=OPTION,...",
-        show_default=False,
     ),
 ]
-ApiKeyEnv = Annotated[
-    str | None,
-    typer.Option("--api-key-env", help="Name of the environment variable with the key.", show_default=False),
-]
+ApiKeyEnv = Annotated[str | None, typer.Option("--api-key-env", help="Name of the environment variable with the key.")]
 KeyOverHttp = Annotated[bool, typer.Option("--key-over-http", help="Send the key over plain http to another machine.")]
 GoOn = Annotated[
     bool, typer.Option("--go-on", help="Ask the others too if no score can be read from the first 20 answers.")
 ]
 Instruction = Annotated[Path | None, typer.Option("--instruction", help="File with what the response answers.")]
 Template = Annotated[
-    str,
-    typer.Option("--template", help="feedback, score, or the path of a Jinja file or of a YAML file of messages."),
+    str, typer.Option("--template", help="feedback, score, or the path of a Jinja file or of a YAML file of messages.")
 ]
 NumberOfLevels = Annotated[int, typer.Option("--n", help="Number of score levels.")]
-JudgeOfCards = Annotated[
-    str | None, typer.Option("--judge", help="Look at the cards of this judge alone.", show_default=False)
-]
+JudgeOfCards = Annotated[str | None, typer.Option("--judge", help="Look at the cards of this judge alone.")]
 
-_LEVEL = typer.Option(
-    "--level", help="Description of a score, from score 1 on; give it once a score.", show_default=False
-)
+_LEVEL = typer.Option("--level", help="Description of a score, from score 1 on; give it once a score.")
 Levels = Annotated[list[str], _LEVEL]
 LevelsOrNone = Annotated[list[str] | None, _LEVEL]
 
-_MODEL = typer.Option("--model", help="What the endpoint calls the model.", show_default=False)
+_MODEL = typer.Option("--model", help="What the endpoint calls the model.")
 Model = Annotated[str, _MODEL]
 ModelOrNone = Annotated[str | None, _MODEL]
 

@@ -1,20 +1,18 @@
 """``rubric-order plan-groups``: the number of groups of items that a bias card needs."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from rubric_order import commands
+
 
 def plan_groups(
-    reads: Annotated[
-        Path | None, typer.Argument(help="Reads of a pilot; a file as of audit.", show_default=False)
-    ] = None,
-    levels: Annotated[int | None, typer.Option(help="Number of score levels.", show_default=False)] = None,
+    reads: Annotated[Path | None, typer.Argument(help="Reads of a pilot; a file as of audit.")] = None,
+    levels: Annotated[int | None, typer.Option(help="Number of score levels.")] = None,
     pairs_differ: Annotated[
-        float | None,
-        typer.Option(help="Share of the pairs of reads of an item that have different scores.", show_default=False),
+        float | None, typer.Option(help="Share of the pairs of reads of an item that have different scores.")
     ] = None,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Option probabilities are known, and answers are drawn from them.")
@@ -23,23 +21,18 @@ def plan_groups(
         int | None,
         typer.Option(
             help="Number of orderings in which each item is read: the number of levels or, with more than two levels,"
-            " twice that number. Default: as in strategy balanced.",
-            show_default=False,
+            " twice that number. Default: as in strategy balanced."
         ),
     ] = None,
-    repeats: Annotated[int | None, typer.Option(help="Reads in each ordering. Default: 1.", show_default=False)] = None,
-    items_per_group: Annotated[
-        float | None, typer.Option(help="Mean number of items in a group. Default: 1.", show_default=False)
-    ] = None,
+    repeats: Annotated[int | None, typer.Option(help="Reads in each ordering. Default: 1.")] = None,
+    items_per_group: Annotated[float | None, typer.Option(help="Mean number of items in a group. Default: 1.")] = None,
     within_group: Annotated[
-        float | None,
-        typer.Option(help="Correlation within groups of what the order does to items. Default: 0.", show_default=False),
+        float | None, typer.Option(help="Correlation within groups of what the order does to items. Default: 0.")
     ] = None,
     prompt_noise: Annotated[
         float | None,
         typer.Option(
-            help="What each prompt of an item adds to a score's log-probability, standard deviation. Default: 0.2.",
-            show_default=False,
+            help="What each prompt of an item adds to a score's log-probability, standard deviation. Default: 0.2."
         ),
     ] = None,
     effect: Annotated[float, typer.Option(help="Preference for one position to find, in log-odds.")] = 0.2,
@@ -74,20 +67,14 @@ def plan_groups(
     sought = {"effect": effect, "effect_points": effect_points, "power": power}
     plans = planning.of_pilot(reads, given, **sought) if reads else [planning.of_judge(given, **sought)]
     if as_json:
-        objects = (json.dumps(plan.to_dict(), ensure_ascii=False, allow_nan=False) for plan in plans)
-        typer.echo("[\n" + ",\n".join(objects) + "\n]")
+        typer.echo("[\n" + ",\n".join(commands.as_json(plan.to_dict()) for plan in plans) + "\n]")
         return
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
     console = Console()
     for plan in plans:
-        console.print(Text(plan.title, style="bold"))
-        table = Table("finding", "groups", "reads", box=None, padding=(0, 2, 0, 0))
-        for row in plan.rows:
-            table.add_row(*map(Text, row))
-        console.print(table)
+        console.print(commands.text(plan.title, style="bold"))
+        console.print(commands.table(plan.rows, "finding", "groups", "reads"))
         for note in plan.notes:
-            console.print(Text(f"• {note}"))
+            console.print(commands.text(f"• {note}"))
         console.print()

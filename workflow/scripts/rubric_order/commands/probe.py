@@ -16,12 +16,10 @@ if TYPE_CHECKING:
 
 
 def probe(
-    response: Annotated[Path, typer.Argument(help="File with the text to be judged.", show_default=False)],
+    response: Annotated[Path, typer.Argument(help="File with the text to be judged.")],
     base_url: Annotated[str, typer.Option(help="Address of an OpenAI-compatible endpoint, ending in /v1.")],
     model: options.Model,
-    rubric: Annotated[
-        Path | None, typer.Option(help="YAML file with question and levels; or give --level.", show_default=False)
-    ] = None,
+    rubric: Annotated[Path | None, typer.Option(help="YAML file with question and levels; or give --level.")] = None,
     level: options.LevelsOrNone = None,
     question: Annotated[str, typer.Option(help="The criterion, with --level.")] = "",
     instruction: options.Instruction = None,

@@ -30,7 +30,7 @@ def orderings(
 
 
 def render(
-    response: Annotated[Path, typer.Argument(help="File with the text to be judged.", show_default=False)],
+    response: Annotated[Path, typer.Argument(help="File with the text to be judged.")],
     level: options.Levels,
     ordering: Annotated[str, typer.Option(help="The score at each position; by default 1 2 3 ...")] = "",
     instruction: options.Instruction = None,

@@ -26,42 +26,29 @@ def relog(
         typer.Argument(
             metavar="LOG...",
             help="Log of Inspect (.eval or .json), results of promptfoo (.json), or JSON Lines of chat completions.",
-            show_default=False,
         ),
     ],
-    write: Annotated[
-        Path | None, typer.Option(help="Write the study into this folder and ask nothing.", show_default=False)
-    ] = None,
+    write: Annotated[Path | None, typer.Option(help="Write the study into this folder and ask nothing.")] = None,
     folder: Annotated[Path, typer.Option(help="Folder of the study and of its answers, which are asked here.")] = Path(
         "relogged"
     ),
     yes: Annotated[bool, typer.Option("--yes", help="The levels that are shown are those of the rubric.")] = False,
-    rubric: Annotated[
-        int | None, typer.Option(min=1, help="Number of the rubric among those that are shown.", show_default=False)
-    ] = None,
+    rubric: Annotated[int | None, typer.Option(min=1, help="Number of the rubric among those that are shown.")] = None,
     order: Annotated[
-        str | None,
-        typer.Option(help="Labels of the levels with commas, the lowest first, such as I,P,C.", show_default=False),
+        str | None, typer.Option(help="Labels of the levels with commas, the lowest first, such as I,P,C.")
     ] = None,
-    scorer: Annotated[
-        str | None, typer.Option(help="Scorer or assertion, where the log has several.", show_default=False)
-    ] = None,
-    judge: Annotated[
-        str | None, typer.Option(help="Judge, where the log has several, as it is shown.", show_default=False)
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="What the endpoint calls the judge; by default as the log.", show_default=False)
-    ] = None,
+    scorer: Annotated[str | None, typer.Option(help="Scorer or assertion, where the log has several.")] = None,
+    judge: Annotated[str | None, typer.Option(help="Judge, where the log has several, as it is shown.")] = None,
+    model: Annotated[str | None, typer.Option(help="What the endpoint calls the judge; by default as the log.")] = None,
     base_url: Annotated[
-        str | None,
-        typer.Option(help="Address of the judge's endpoint; else the log's, once confirmed.", show_default=False),
+        str | None, typer.Option(help="Address of the judge's endpoint; else the log's, once confirmed.")
     ] = None,
     api_key_env: options.ApiKeyEnv = None,
     strategy: Annotated[str, typer.Option(help="Orderings of each prompt.")] = "balanced",
-    limit: Annotated[int | None, typer.Option(min=1, help="Samples, from the first.", show_default=False)] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Samples, from the first.")] = None,
     go_on: options.GoOn = False,
     promptfoo: Annotated[
-        Path | None, typer.Option(help="With --write: also write promptfoo's tests into this file.", show_default=False)
+        Path | None, typer.Option(help="With --write: also write promptfoo's tests into this file.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the card as a JSON list.")] = False,
 ) -> None:
@@ -115,10 +102,7 @@ def shown(log: "Log", paths: list[Path]) -> list[str]:
     from rubric_order.logs import levels
 
     first = log.calls[0]
-    lines = [
-        f"{', '.join(map(str, paths))}: {len(log.calls)} prompts of {first.grader}, judge {first.asked.name}",
-        "",
-    ]
+    lines = [f"{', '.join(map(str, paths))}: {len(log.calls)} prompts of {first.grader}, judge {first.asked.name}", ""]
     for number, rubric in enumerate(log.rubrics[:RUBRICS_SHOWN], start=1):
         labels = levels.lowest_first(rubric.form.labels) or rubric.form.labels
         lines.append(f"{number}  {len(labels)} levels, in {rubric.prompts} of {len(log.calls)} prompts")

@@ -13,15 +13,13 @@ def runs(
     summaries: Annotated[
         list[Path],
         typer.Argument(
-            help="Summaries, such as 'rubric-order audit --json' prints them, or folders of runs; oldest first.",
-            show_default=False,
+            help="Summaries, such as 'rubric-order audit --json' prints them, or folders of runs; oldest first."
         ),
     ],
     judge: options.JudgeOfCards = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with one object a card.")] = False,
     page: Annotated[
-        Path | None,
-        typer.Option(help="Write a page too, with a drawing for each judge: FILE.html.", show_default=False),
+        Path | None, typer.Option(help="Write a page too, with a drawing for each judge: FILE.html.")
     ] = None,
 ) -> None:
     """List runs with the verdict, the shift in points, the scores that change, and the agreement of each card.
@@ -43,17 +41,14 @@ def runs(
         typer.echo(commands.as_json(side_by_side.content(histories), indent=1))
         return
     from rich.console import Console
-    from rich.table import Table
 
     from rubric_order.cards import row
 
     console = Console()
     for history in histories:
         console.print(commands.text(history.name, style="bold"))
-        table = Table("run", *row.LABELS, box=None, padding=(0, 2, 0, 0))
-        for run in history.runs:
-            table.add_row(commands.text(run.run), *(commands.text(cell.text) for cell in row.cells(run.card)))
-        console.print(table)
+        rows = ((run.run, *(cell.text for cell in row.cells(run.card))) for run in history.runs)
+        console.print(commands.table(rows, "run", *row.LABELS))
         if history.change:
             console.print(commands.text(f"From the first to the last: {history.change}."))
         console.print()

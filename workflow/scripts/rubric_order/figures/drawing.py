@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from rubric_order.base.conditions import of_condition
-from rubric_order.base.keys import BASELINE, EVERY
-from rubric_order.base.labels import Labels, every_profile, in_order
+from rubric_order.base.labels import Labels, statistics_of_block
 from rubric_order.figures import output, view
 
 if TYPE_CHECKING:
@@ -39,11 +37,7 @@ def drawn(
     """
     settings = dict(settings)
     output.use_style(style, settings.pop("preset"))
-    condition = settings.pop("condition", BASELINE)
-    read = {name: of_condition(estimates, condition) for name, estimates in statistics.items()}
-    if settings.get("profile") == EVERY:
-        read, labels = every_profile(read, labels)
-    read = {name: in_order(estimates, labels) for name, estimates in read.items()}
+    read, labels = statistics_of_block(statistics, settings, labels)
     figure = view.draw(module, **read, **settings, labels=labels)
     if note:
         figure.text(0.5, 0.5, note, ha="center", va="center", rotation=20, size=40, color="0.5", alpha=0.25)

@@ -1,5 +1,6 @@
 """Colours, markers and other shared parts of figures, and a figure that has nothing to show."""
 
+from collections.abc import Callable
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -14,6 +15,8 @@ from matplotlib.markers import CARETDOWN, CARETLEFT, CARETRIGHT, CARETUP  # thei
 from numpy.typing import ArrayLike
 
 from rubric_order import strategies
+from rubric_order.base.labels import Labels
+from rubric_order.base.rows import rows_with
 from rubric_order.figures.view import Layout
 
 # Colours that also differ in lightness, and markers. A grey print and a colour-blind reader can distinguish them.
@@ -125,6 +128,37 @@ def panels(
     return figure, axes, list(axes.flat[:count])
 
 
+def items_counted(rows: pd.DataFrame) -> str:
+    """Largest number of items of the rows, for the title of a panel."""
+    return f" ({rows['n_items'].max()} items)"
+
+
+def panels_of_judges(
+    rows: pd.DataFrame,
+    layout: Layout,
+    labels: Labels,
+    *,
+    beside: Callable[[pd.DataFrame], str] = items_counted,
+    legend: bool = True,
+) -> tuple[Figure, Any, list[tuple[Axes, pd.DataFrame]]]:
+    """A figure with one panel per judge and dataset, whose titles have their names.
+
+    Args:
+        rows: rows to show, at least one.
+        beside: function that returns the end of a panel's title from the panel's rows.
+        legend: see `panels`.
+
+    Returns:
+        The figure, all its axes, and each panel with its rows.
+    """
+    names = list(rows[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
+    figure, axes, shown = panels(len(names), layout, legend=legend)
+    blocks = [rows_with(rows, dataset=dataset, judge=judge) for dataset, judge in names]
+    for axis, block, (dataset, judge) in zip(shown, blocks, names, strict=True):
+        axis.set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)}{beside(block)}")
+    return figure, axes, list(zip(shown, blocks, strict=True))
+
+
 def signed_map(axis: Axes, values: np.ndarray, reach: float, **options: Any) -> AxesImage:
     """A heat map of values with a sign, white at 0.
 
@@ -204,6 +238,19 @@ def positions(axis: Axes, n: int, *, first: int = 1) -> None:
 def shares_from_0(axis: Axes, n: int) -> None:
     """Let the axis of shares begin at 0 and end at least 5 percentage points above the uniform share."""
     axis.set_ylim(0, max(axis.get_ylim()[1], 100 / n + 5))
+
+
+def grid_across(axis: Axes) -> None:
+    """Show the grid of the values of an axis whose rows are names."""
+    axis.grid(visible=True, axis="x")
+    axis.grid(visible=False, axis="y")
+    axis.tick_params(axis="y", length=0)
+
+
+def rows_apart(axis: Axes, count: int) -> None:
+    """Draw a pale line between each two rows of an axis."""
+    for edge in range(1, count):
+        axis.axhline(edge - 0.5, color="0.9", linewidth=scaled(0.6), zorder=0)
 
 
 def nothing(reason: str, layout: Layout) -> Figure:

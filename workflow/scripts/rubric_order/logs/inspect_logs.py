@@ -15,19 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.logs.calls import (
-    Answer,
-    Asked,
-    Call,
-    Message,
-    listed,
-    mapping,
-    messages_of,
-    parsed,
-    sampling_of,
-    text_of,
-    written,
-)
+from rubric_order.logs import calls
 
 ZSTANDARD = 93  # compression that zipfile of Python before 3.14 does not know
 LARGEST = 1 << 26  # bytes of all members together, unpacked, or `DENSEST` times the file's size if this is more
@@ -47,7 +35,7 @@ def is_log(content: object) -> bool:
     return isinstance(content, dict) and "eval" in content and "samples" in content
 
 
-def read_archive(path: Path) -> Iterator[Call]:
+def read_archive(path: Path) -> Iterator[calls.Call]:
     """Calls of the judges of an ``.eval`` file.
 
     Raises:
@@ -78,14 +66,14 @@ def _readable(where: object) -> Iterator[None]:
         raise InputError(f"{where}: cannot be read as an .eval file: {error or type(error).__name__}") from None
 
 
-def read_content(content: Mapping[str, Any], path: Path) -> Iterator[Call]:
+def read_content(content: Mapping[str, Any], path: Path) -> Iterator[calls.Call]:
     """Calls of the judges of a log that is one file of JSON.
 
     Raises:
         InputError: something is not as Inspect writes it.
     """
-    for sample in listed(content["samples"], str(path), "samples"):
-        yield from _calls(mapping(sample, str(path), "samples"), content, path)
+    for sample in calls.listed(content["samples"], str(path), "samples"):
+        yield from _calls(calls.mapping(sample, str(path), "samples"), content, path)
 
 
 def _json(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Mapping[str, Any]:
@@ -99,7 +87,7 @@ def _json(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Mappin
         raise InputError(f"{where}: it is encrypted; expected a log without a password")
     with _readable(where):
         content = _unpacked(path, info) if info.compress_type == ZSTANDARD else archive.read(info)
-    return mapping(parsed(content, where), where, "/")
+    return calls.mapping(calls.parsed(content, where), where, "/")
 
 
 def _unpacked(path: Path, info: zipfile.ZipInfo) -> bytes:
@@ -119,20 +107,20 @@ def _unpacked(path: Path, info: zipfile.ZipInfo) -> bytes:
     return content
 
 
-def _calls(sample: Mapping[str, Any], header: Mapping[str, Any], path: Path) -> Iterator[Call]:
+def _calls(sample: Mapping[str, Any], header: Mapping[str, Any], path: Path) -> Iterator[calls.Call]:
     """Calls of one sample: one for each score whose metadata has ``grading``, which marks the score of a judge."""
     where = f"{path}: sample {sample.get('id')!r:.60}, epoch {sample.get('epoch', 1)}"
-    attachments = mapping(sample.get("attachments"), where, "attachments")
-    settings = mapping(header.get("eval"), where, "eval")
-    for name, score in mapping(sample.get("scores"), where, "scores").items():
+    attachments = calls.mapping(sample.get("attachments"), where, "attachments")
+    settings = calls.mapping(header.get("eval"), where, "eval")
+    for name, score in calls.mapping(sample.get("scores"), where, "scores").items():
         place = f"scores/{name}"
-        record = mapping(score, where, place)
-        grading = mapping(record.get("metadata"), where, f"{place}/metadata").get("grading")
+        record = calls.mapping(score, where, place)
+        grading = calls.mapping(record.get("metadata"), where, f"{place}/metadata").get("grading")
         if grading is None:
             continue
         conversation = [
             message._replace(text=_attached(message.text, attachments))
-            for message in messages_of(grading, where, f"{place}/metadata/grading")
+            for message in calls.messages_of(grading, where, f"{place}/metadata/grading")
         ]
         answered = conversation[-1].role == "assistant" if conversation else False
         prompt = tuple(conversation[:-1] if answered else conversation)
@@ -140,12 +128,12 @@ def _calls(sample: Mapping[str, Any], header: Mapping[str, Any], path: Path) -> 
             raise InputError(f"{where}: field '{place}/metadata/grading': expected the judge's prompt, found nothing")
         last = grading[-1] if answered else {}
         event = _event(sample, last, conversation[-1].text if answered else None, where)
-        system = mapping(event.get("config"), where, "events/config").get("system_message")
+        system = calls.mapping(event.get("config"), where, "events/config").get("system_message")
         if isinstance(system, str) and prompt[0].role != "system":
-            prompt = (Message("system", system), *prompt)
+            prompt = (calls.Message("system", system), *prompt)
         answer = record.get("answer")
         asked = _asked(event, last, name, settings, where)
-        yield Call(
+        yield calls.Call(
             where=f"{where}, scorer {name!r}",
             sample=str(sample.get("id")),
             grader=name,
@@ -153,7 +141,7 @@ def _calls(sample: Mapping[str, Any], header: Mapping[str, Any], path: Path) -> 
             messages=prompt,
             asked=asked,
             answer=_answer(event, last, conversation[-1].text, asked, where) if answered else None,
-            score=written(record.get("value")),
+            score=calls.written(record.get("value")),
             text=answer if isinstance(answer, str) else None,
             instruction=_input(sample, attachments, where),
             reference=_target(sample.get("target")),
@@ -168,10 +156,10 @@ def _attached(text: str, attachments: Mapping[str, Any]) -> str:
 
 def _event(sample: Mapping[str, Any], last: Mapping[str, Any], answer: str | None, where: str) -> Mapping[str, Any]:
     """Event of the call that gave an answer; empty where the log has none."""
-    for event in reversed(listed(sample.get("events"), where, "events")):
+    for event in reversed(calls.listed(sample.get("events"), where, "events")):
         if isinstance(event, dict) and event.get("event") == "model":
-            choice = _choice(mapping(event.get("output"), where, "events/output"), where)
-            message = mapping(choice.get("message"), where, "events/output/choices/0/message")
+            choice = _choice(calls.mapping(event.get("output"), where, "events/output"), where)
+            message = calls.mapping(choice.get("message"), where, "events/output/choices/0/message")
             same = message.get("id") == last.get("id") if message.get("id") else message.get("content") == answer
             if message and same:
                 return event
@@ -180,19 +168,19 @@ def _event(sample: Mapping[str, Any], last: Mapping[str, Any], answer: str | Non
 
 def _choice(output: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     """First choice of a model's output; empty where it has none."""
-    choices = listed(output.get("choices"), where, "events/output/choices")
-    return mapping(choices[0], where, "events/output/choices/0") if choices else {}
+    choices = calls.listed(output.get("choices"), where, "events/output/choices")
+    return calls.mapping(choices[0], where, "events/output/choices/0") if choices else {}
 
 
 def _asked(
     event: Mapping[str, Any], last: Mapping[str, Any], scorer: str, settings: Mapping[str, Any], where: str
-) -> Asked:
+) -> calls.Asked:
     """The judge of a call, from its event or, without one, from the scorer's options or the role ``grader``."""
     options: Mapping[str, Any] = {}
-    for block in listed(settings.get("scorers"), where, "eval/scorers"):
+    for block in calls.listed(settings.get("scorers"), where, "eval/scorers"):
         if isinstance(block, dict) and block.get("name") == scorer:
-            options = mapping(block.get("options"), where, "eval/scorers/options")
-    role = mapping(settings.get("model_roles"), where, "eval/model_roles").get("grader")
+            options = calls.mapping(block.get("options"), where, "eval/scorers/options")
+    role = calls.mapping(settings.get("model_roles"), where, "eval/model_roles").get("grader")
     chosen = next((block for block in (options.get("model"), role) if block), None)
     named = chosen if isinstance(chosen, dict) else {"model": chosen}
     full = event.get("model") or named.get("model") or last.get("model") or settings.get("model")
@@ -203,26 +191,28 @@ def _asked(
     address = (
         named.get("base_url") if same else settings.get("model_base_url") if full == settings.get("model") else None
     )
-    config = mapping(event.get("config") or (named.get("config") if same else None), where, "events/config")
+    config = calls.mapping(event.get("config") or (named.get("config") if same else None), where, "events/config")
     fields = {ours: config.get(theirs) for theirs, ours in SAMPLING.items()} | {"stop": config.get("stop_seqs")}
     body = {name: config[name] for name in BODY if config.get(name) is not None}
-    return Asked(
+    return calls.Asked(
         model,
         provider,
         address if isinstance(address, str) else None,
-        sampling_of(fields, where, "events/config"),
+        calls.sampling_of(fields, where, "events/config"),
         extra_body=json.dumps(body, sort_keys=True),
     )
 
 
-def _answer(event: Mapping[str, Any], last: Mapping[str, Any], text: str, asked: Asked, where: str) -> Answer:
-    output = mapping(event.get("output"), where, "events/output")
-    usage = mapping(output.get("usage"), where, "events/output/usage")
+def _answer(
+    event: Mapping[str, Any], last: Mapping[str, Any], text: str, asked: calls.Asked, where: str
+) -> calls.Answer:
+    output = calls.mapping(event.get("output"), where, "events/output")
+    usage = calls.mapping(output.get("usage"), where, "events/output/usage")
     reason = _choice(output, where).get("stop_reason")
     model = output.get("model") or last.get("model")
     model = asked.model if model == asked.name else model
     prompt, completion = usage.get("input_tokens"), usage.get("output_tokens")
-    return Answer(
+    return calls.Answer(
         text,
         ENDED.get(reason, reason) if isinstance(reason, str) else None,
         model if isinstance(model, str) else None,
@@ -237,8 +227,8 @@ def _input(sample: Mapping[str, Any], attachments: Mapping[str, Any], where: str
     if isinstance(given, str):
         return _attached(given, attachments)
     texts = [
-        text_of(message.get("content"), where, "input")
-        for message in listed(given, where, "input")
+        calls.text_of(message.get("content"), where, "input")
+        for message in calls.listed(given, where, "input")
         if isinstance(message, dict) and message.get("role") == "user"
     ]
     return "\n".join(_attached(text, attachments) for text in texts) or None

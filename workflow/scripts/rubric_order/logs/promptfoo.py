@@ -10,17 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.logs.calls import (
-    Asked,
-    Call,
-    Message,
-    listed,
-    mapping,
-    messages_of,
-    parsed,
-    sampling_of,
-    written,
-)
+from rubric_order.logs import calls
 
 PROMPT = "renderedGradingPrompt"
 KINDS = ("chat", "completion", "responses")  # between provider and model: openai:chat:gpt-4.1
@@ -35,49 +25,49 @@ def is_log(content: object) -> bool:
     return isinstance(results, dict) and isinstance(results.get("results"), list)
 
 
-def read_content(content: Mapping[str, Any], path: Path) -> Iterator[Call]:
+def read_content(content: Mapping[str, Any], path: Path) -> Iterator[calls.Call]:
     """Calls of the judges of all assertions.
 
     Raises:
         InputError: something is not as promptfoo writes it.
     """
-    config = mapping(content.get("config"), str(path), "config")
-    default = mapping(config.get("defaultTest") if isinstance(config.get("defaultTest"), dict) else None, "", "")
+    config = calls.mapping(content.get("config"), str(path), "config")
+    default = calls.mapping(config.get("defaultTest") if isinstance(config.get("defaultTest"), dict) else None, "", "")
     for number, entry in enumerate(content["results"]["results"]):
         where = f"{path}: results/results/{number}"
-        result = mapping(entry, where, "/")
-        grading = mapping(result.get("gradingResult"), where, "gradingResult")
-        for part in listed(grading.get("componentResults"), where, "gradingResult/componentResults") or [grading]:
-            component = mapping(part, where, "gradingResult/componentResults")
-            prompt = mapping(component.get("metadata"), where, "metadata").get(PROMPT)
+        result = calls.mapping(entry, where, "/")
+        grading = calls.mapping(result.get("gradingResult"), where, "gradingResult")
+        for part in calls.listed(grading.get("componentResults"), where, "gradingResult/componentResults") or [grading]:
+            component = calls.mapping(part, where, "gradingResult/componentResults")
+            prompt = calls.mapping(component.get("metadata"), where, "metadata").get(PROMPT)
             if prompt is not None:
                 yield _call(result, component, prompt, default, where)
 
 
 def _call(
     result: Mapping[str, Any], component: Mapping[str, Any], prompt: object, default: Mapping[str, Any], where: str
-) -> Call:
-    assertion = mapping(component.get("assertion"), where, "assertion")
+) -> calls.Call:
+    assertion = calls.mapping(component.get("assertion"), where, "assertion")
     grader = str(assertion.get("metric") or assertion.get("type") or "assertion")
-    provider = mapping(result.get("provider"), where, "provider")
-    output = mapping(result.get("response"), where, "response").get("output")
-    raw = mapping(result.get("prompt"), where, "prompt").get("raw")
+    provider = calls.mapping(result.get("provider"), where, "provider")
+    output = calls.mapping(result.get("response"), where, "response").get("output")
+    raw = calls.mapping(result.get("prompt"), where, "prompt").get("raw")
     candidate = provider.get("label") or provider.get("id")
     variant = result.get("promptIdx")
-    return Call(
+    return calls.Call(
         where=f"{where}, assertion {grader!r}",
         sample=str(result.get("testIdx", where.rpartition("/")[2])),
         grader=grader,
         candidate=f"{candidate} {variant}" if variant else candidate if isinstance(candidate, str) else None,
         messages=_messages(prompt, f"{where}, assertion {grader!r}"),
         asked=_asked(result, assertion, default, where),
-        score=written(component.get("score")),
+        score=calls.written(component.get("score")),
         text=output if isinstance(output, str) else None,
         instruction=raw if isinstance(raw, str) else None,
     )
 
 
-def _messages(prompt: object, where: str) -> tuple[Message, ...]:
+def _messages(prompt: object, where: str) -> tuple[calls.Message, ...]:
     """Messages of a prompt. A prompt that is no list of messages in JSON is one message of the user.
 
     Raises:
@@ -87,26 +77,28 @@ def _messages(prompt: object, where: str) -> tuple[Message, ...]:
         raise InputError(f"{where}: field {PROMPT!r}: expected the judge's prompt, found {prompt!r:.60}")
     if prompt.lstrip().startswith("["):
         try:
-            content = parsed(prompt, where)
+            content = calls.parsed(prompt, where)
         except InputError:
             content = None
         if isinstance(content, list) and content and all(isinstance(one, dict) and "role" in one for one in content):
-            return messages_of(content, where, PROMPT)
-    return (Message("user", prompt),)
+            return calls.messages_of(content, where, PROMPT)
+    return (calls.Message("user", prompt),)
 
 
-def _asked(result: Mapping[str, Any], assertion: Mapping[str, Any], default: Mapping[str, Any], where: str) -> Asked:
+def _asked(
+    result: Mapping[str, Any], assertion: Mapping[str, Any], default: Mapping[str, Any], where: str
+) -> calls.Asked:
     """The judge of an assertion: its own provider, else the provider of its test, else the provider of all tests.
 
     Raises:
         InputError: the results name no provider.
     """
-    test = mapping(result.get("testCase"), where, "testCase")
-    options = [mapping(block.get("options"), where, "options") for block in (test, default)]
+    test = calls.mapping(result.get("testCase"), where, "testCase")
+    options = [calls.mapping(block.get("options"), where, "options") for block in (test, default)]
     chosen = next((block for block in (assertion, *options) if block.get("provider")), {}).get("provider")
     if isinstance(chosen, dict) and "id" not in chosen:  # providers by kind: text, embedding
         chosen = chosen.get("text")
-    block = {"id": chosen} if isinstance(chosen, str) else mapping(chosen, where, "provider")
+    block = {"id": chosen} if isinstance(chosen, str) else calls.mapping(chosen, where, "provider")
     name = block.get("id")
     if not isinstance(name, str):
         raise InputError(
@@ -115,18 +107,18 @@ def _asked(result: Mapping[str, Any], assertion: Mapping[str, Any], default: Map
         )
     provider, *rest = name.split(":")
     model = ":".join(rest[1:] if rest and rest[0] in KINDS else rest) or name
-    config = mapping(block.get("config"), where, "provider/config")
+    config = calls.mapping(block.get("config"), where, "provider/config")
     address = config.get("apiBaseUrl")
     fields = {**(DEFAULTS if provider == "openai" and not config.get("omitDefaults") else {}), **config}
     newer = config.get("max_completion_tokens")
     if newer is not None:
         fields["max_tokens"] = newer
     body = {field: config[field] for field in BODY if config.get(field) is not None}
-    return Asked(
+    return calls.Asked(
         model,
         provider if rest else "",
         address if isinstance(address, str) else None,
-        sampling_of(fields, where, "provider/config"),
+        calls.sampling_of(fields, where, "provider/config"),
         "max_tokens" if newer is None else "max_completion_tokens",
         json.dumps(body, sort_keys=True),
     )

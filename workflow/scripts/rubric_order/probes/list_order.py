@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from jinja2 import Template
 
-    from rubric_order.settings.studies import Study
-
 
 class ListOrder(_candidates.Candidates):
     SIZES = range(3, 10)  # each candidate has a letter, and a tie has a letter, too
@@ -68,11 +66,6 @@ class ListOrder(_candidates.Candidates):
                 prompt=comparisons["prompt"],
                 criterion=asks.get(shown[0]["rubric_id"]),
             )
-
-    def problems(self, study: Study) -> Iterator[str]:
-        """Settings of a study that do not fit. With recorded answers all settings fit, because no judge is asked."""
-        if study.strategies != ["recorded"]:
-            yield from super().problems(study)
 
 
 def _every_list(items: pd.DataFrame, lists: list[list[str]]) -> Iterator[tuple[str, str, int, list[str]]]:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from jinja2 import Template
 
-    from rubric_order.settings.studies import Study
-
 # From the preferred candidate to the points of both candidates of a pair.
 POINTS = {"a": (1.0, 0.0), "b": (0.0, 1.0), "tie": (0.5, 0.5)}
 
@@ -75,11 +73,6 @@ class PairOrder(_candidates.Candidates):
                 prompt=comparisons["prompt"],
                 criterion=asks.get(first["rubric_id"]),
             )
-
-    def problems(self, study: Study) -> Iterator[str]:
-        """Settings of a study that do not fit. With recorded answers all settings fit, because no judge is asked."""
-        if study.strategies != ["recorded"]:
-            yield from super().problems(study)
 
 
 def _every_pair(items: pd.DataFrame, given: list[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

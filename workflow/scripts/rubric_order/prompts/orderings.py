@@ -11,13 +11,10 @@ from rubric_order.strategies import (
     all_orderings,
     balanced,
     balanced_williams,
-    cyclic,
     fixed,
-    latin,
     random_orderings,
     repeated_rotations,
     rotations,
-    swap,
 )
 
 __all__ = [
@@ -28,14 +25,11 @@ __all__ = [
     "balanced_williams",
     "choose",
     "choose_candidates",
-    "cyclic",
     "fixed",
-    "latin",
     "levels_beside",
     "random_orderings",
     "repeated_rotations",
     "rotations",
-    "swap",
 ]
 
 

@@ -49,7 +49,7 @@ class SummEval(Importer):
         return "summeval"
 
 
-class SummEvalPairwise(Importer):
+class SummEvalPairwise(SummEval):
     marks = ("article_id", "pair")
     required: Mapping[str, Check] = {
         "judge": fields.name,
@@ -70,9 +70,6 @@ class SummEvalPairwise(Importer):
         kept = {"shown_first": first, "shown_second": second, "human_scores": list(human_scores)}
         source = {"benchmark": SUMMEVAL, "task": record["criterion"], "source_id": record["article_id"]}
         return _article(record) | kept | source | {"options": record["options"]}
-
-    def adapter(self, record: Mapping[str, Any]) -> str | None:
-        return "summeval"
 
 
 class Comparisons(Importer):

@@ -79,11 +79,13 @@ READOUT = Key(
     "What is averaged: `hard` counts the selected options, `soft` averages the probabilities of all options.",
 )
 READOUTS = Key(Readouts, [name.value for name in READ], READOUT.description)
-READOUTS_OF_SCORES = READOUTS.but(
+READOUT_OF_SCORES = READOUT.but(
     description="Score of a read: `hard` is the written score, `soft` the score expected under the probabilities of"
     " the options."
 )
+READOUTS_OF_SCORES = READOUTS.but(description=READOUT_OF_SCORES.description)
 AVERAGED = "What is averaged: `hard` averages the written scores, `soft` the expected scores."
+READOUT_OF_MEANS = READOUT.but(description=AVERAGED)
 
 
 def _one_of(*names: str) -> Any:
@@ -138,6 +140,18 @@ COLUMNS = Key(Count, 2, "Largest number of panels in a row.")
 
 SHARED = {"study": STUDY, "profile": PROFILE, "condition": CONDITION}
 SIZES = {"preset": PRESET, "width_in": WIDTH}
+
+
+def _panels(height: float | None = None, columns: int | None = None) -> dict[str, Key]:
+    """Keys for the sizes of a figure in panels."""
+    return {**SIZES, "panel_height_in": PANEL.but(height), "columns": COLUMNS.but(columns)}
+
+
+def _by_strategy(strategy: Key) -> dict[str, Key]:
+    """Keys for the rows of a figure that shows one strategy at one scale."""
+    return {**SHARED, "strategy": strategy, "n": N}
+
+
 COMPARED = SHARED | {"study": STUDY.but("judging_the_judges")}
 SCORED = {"study": STUDY.but("scoring_bias"), "profile": PROFILE}
 SWEEP = {
@@ -149,9 +163,7 @@ SWEEP = {
     "cluster": CLUSTER,
     "label": AXIS.but("Temperature"),
     "order": ORDER,
-    **SIZES,
-    "panel_height_in": PANEL,
-    "columns": COLUMNS,
+    **_panels(),
     "names": NAMES.but(description="Names to show for the values of the setting."),
 }
 BY_POSITION = {
@@ -160,18 +172,14 @@ BY_POSITION = {
     "cluster": CLUSTER,
     "n": N,
     "readouts": READOUTS,
-    **SIZES,
-    "panel_height_in": PANEL.but(2.6),
-    "columns": COLUMNS,
+    **_panels(2.6),
 }
 OF_GAPS = {**COMPARED, **SIZES, "columns": COLUMNS.but(3)}
 
 FIGURES: dict[str, dict[str, Key]] = {
     "position_selection": BY_POSITION,
     "score_effects": {
-        **SHARED,
-        "strategy": IN_EVERY_POSITION_OR_RECORDED,
-        "n": N,
+        **_by_strategy(IN_EVERY_POSITION_OR_RECORDED),
         "dataset": DATASET.but(description="Dataset to show. `all` pools the items of all of the study's datasets."),
         "readouts": READOUTS_OF_SCORES,
         "cluster": CLUSTER,
@@ -256,7 +264,7 @@ FIGURES: dict[str, dict[str, Key]] = {
             "What is shown: the `difference` between each correlation and that of the study's first condition and"
             " strategy, or the `correlation` itself.",
         ),
-        "readout": READOUT.but(description=AVERAGED),
+        "readout": READOUT_OF_MEANS,
         "n": N,
         "cluster": CLUSTER,
         **SIZES,
@@ -280,117 +288,68 @@ FIGURES: dict[str, dict[str, Key]] = {
             "Strategies to show.",
         ),
         "measure": CORRELATION.but(description="Correlation to show."),
-        "readout": READOUT.but(description=AVERAGED),
+        "readout": READOUT_OF_MEANS,
         "cluster": CLUSTER,
-        **SIZES,
-        "panel_height_in": PANEL.but(1.75),
-        "columns": COLUMNS.but(3),
+        **_panels(1.75, 3),
     },
     "generalisability": {
-        **SHARED,
-        "strategy": REPEATED,
-        "n": N,
-        "readout": READOUT.but(description=AVERAGED),
+        **_by_strategy(REPEATED),
+        "readout": READOUT_OF_MEANS,
         "cluster": CLUSTER,
-        **SIZES,
-        "panel_height_in": PANEL.but(1.75),
-        "columns": COLUMNS.but(3),
+        **_panels(1.75, 3),
     },
     "calibration": {
-        **SHARED,
-        "strategy": OF_ONE_SET_OR_RECORDED,
-        "n": N,
-        "readout": READOUT.but(
-            description="Score of a read: `hard` is the written score, `soft` the score expected under the"
-            " probabilities of the options."
-        ),
-        **SIZES,
-        "panel_height_in": PANEL.but(2.2),
-        "columns": COLUMNS,
+        **_by_strategy(OF_ONE_SET_OR_RECORDED),
+        "readout": READOUT_OF_SCORES,
+        **_panels(2.2),
     },
     "ordering_subsets": {
-        **SHARED,
-        "strategy": IN_ONE_SET,
-        "n": N,
-        "readout": READOUT.but(
-            description="Score of a read: `hard` is the written score, `soft` the score expected under the"
-            " probabilities of the options."
-        ),
-        **SIZES,
-        "panel_height_in": PANEL.but(2.2),
-        "columns": COLUMNS,
+        **_by_strategy(IN_ONE_SET),
+        "readout": READOUT_OF_SCORES,
+        **_panels(2.2),
     },
     "advice": {
-        **SHARED,
-        "strategy": OF_PILOT,
-        "n": N,
-        "readout": READOUT.but(
-            description="Score of a read: `hard` is the written score, `soft` the score expected under the"
-            " probabilities of the options."
-        ),
-        **SIZES,
-        "panel_height_in": PANEL.but(2.2),
-        "columns": COLUMNS,
+        **_by_strategy(OF_PILOT),
+        "readout": READOUT_OF_SCORES,
+        **_panels(2.2),
     },
     "manipulability": {
-        **SHARED,
-        "strategy": IN_ONE_SET,
-        "n": N,
-        "readout": READOUT.but(
-            description="Score of a read: `hard` is the written score, `soft` the score expected under the"
-            " probabilities of the options."
-        ),
+        **_by_strategy(IN_ONE_SET),
+        "readout": READOUT_OF_SCORES,
         **SIZES,
         "row_height_in": ROW.but(0.45, "Height of a judge's row in inches."),
     },
     "corrected_means": {
-        **SHARED,
-        "strategy": OF_SCORES_OR_RECORDED,
-        "n": N,
+        **_by_strategy(OF_SCORES_OR_RECORDED),
         "criterion": Key(str, "all", "Criterion to show. `all` shows the criteria together."),
         "target": Key(
             Literal["mean", "difference", "pass_rate"],
             "mean",
             "What is shown: mean scores, differences between candidates and the reference candidate, or pass rates.",
         ),
-        "readout": READOUT.but(description=AVERAGED),
+        "readout": READOUT_OF_MEANS,
         **SIZES,
         "row_height_in": ROW.but(0.3),
     },
     "adaptive_budget": {
-        **SHARED,
-        "strategy": OF_ONE_SET_OR_RECORDED,
-        "n": N,
-        "readout": READOUT.but(
-            description="Score of a read: `hard` is the written score, `soft` the score expected under the"
-            " probabilities of the options."
-        ),
-        **SIZES,
-        "panel_height_in": PANEL.but(2.4),
-        "columns": COLUMNS,
+        **_by_strategy(OF_ONE_SET_OR_RECORDED),
+        "readout": READOUT_OF_SCORES,
+        **_panels(2.4),
     },
     "position_selection_by_dataset": {
-        **SHARED,
-        "strategy": IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("by_dataset"))),
-        "n": N,
+        **_by_strategy(IN_EVERY_POSITION.but(type=_one_of(*strategies.fitting("by_dataset")))),
         "readout": READOUT,
         "cluster": CLUSTER,
-        **SIZES,
-        "panel_height_in": PANEL.but(2.2),
-        "columns": COLUMNS,
+        **_panels(2.2),
     },
     "score_position": {
-        **SHARED,
-        "strategy": OF_LEVELS,
-        "n": N,
+        **_by_strategy(OF_LEVELS),
         "dataset": DATASET.but(
             description="Dataset to show. `all` pools the selections in all of the study's datasets."
         ),
         "readout": READOUT,
         "cluster": CLUSTER,
-        **SIZES,
-        "panel_height_in": PANEL,
-        "columns": COLUMNS.but(3),
+        **_panels(columns=3),
     },
     "criterion_order": {
         "study": STUDY.but("criterion_order"),
@@ -398,7 +357,7 @@ FIGURES: dict[str, dict[str, Key]] = {
         "condition": CONDITION,
         "strategy": IN_EVERY_POSITION,
         "n": N,
-        "readout": READOUT.but(description=READOUTS_OF_SCORES.description),
+        "readout": READOUT_OF_SCORES,
         "datasets": Key(list[str] | None, None, "Ids of the datasets to show; null: all datasets of the study."),
         **SIZES,
         "row_height_in": ROW.but(0.24, "Height of a row of cells in inches."),
@@ -515,7 +474,7 @@ TABLES: dict[str, dict[str, Key]] = {
         "studies": STUDIES,
         "profile": PROFILE,
         "n": N,
-        "readout": READOUT.but(description=AVERAGED),
+        "readout": READOUT_OF_MEANS,
         "cluster": CLUSTER,
     },
     "scoring_advice": SEVERAL_STUDIES | {"studies": PLAIN_STUDIES},

@@ -8,9 +8,7 @@ from typing import Any
 import pandas as pd
 
 from rubric_order import tables
-from rubric_order.base.conditions import of_condition
-from rubric_order.base.keys import BASELINE, EVERY
-from rubric_order.base.labels import Labels, every_profile, in_order, with_labels
+from rubric_order.base.labels import Labels, statistics_of_block, with_labels
 from rubric_order.tables.spec import Table
 
 
@@ -26,10 +24,6 @@ def rendered(
         labels: labels of judges and datasets, which are printed in place of the ids.
     """
     settings = dict(settings)
-    condition = settings.pop("condition", BASELINE)
-    read = {name: of_condition(estimates, condition) for name, estimates in statistics.items()}
-    if settings.get("profile") == EVERY:
-        read, labels = every_profile(read, labels)
-    read = {name: in_order(estimates, labels) for name, estimates in read.items()}
+    read, labels = statistics_of_block(statistics, settings, labels)
     rows, printed = tables.of_studies(table, read, settings)
     return rows, with_labels(printed, labels)

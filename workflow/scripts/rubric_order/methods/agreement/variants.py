@@ -13,7 +13,7 @@ import pandas as pd
 from rubric_order.base import levels
 from rubric_order.base.conditions import parts
 from rubric_order.base.keys import EVERY, KEYS, VALUES
-from rubric_order.base.rows import Row
+from rubric_order.base.rows import Row, blocks_by
 from rubric_order.methods.uncertainty import distributions, resampling
 
 SHARED = [key for key in KEYS if key not in ("condition", "strategy")]
@@ -96,20 +96,18 @@ def variants(scores: pd.DataFrame | Iterable[pd.DataFrame], bases: Mapping[str, 
         bases: dictionary from study to condition and strategy of its base.
     """
     laid: dict[tuple[Any, ...], list[Variants]] = {}
-    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
-        for key, block in table.groupby(SHARED, sort=True):
-            keys = dict(zip(SHARED, key, strict=True))
-            base = tuple(bases.get(keys["study"], ()))
-            variant_names = sorted({*zip(block["condition"], block["strategy"], strict=True)})
-            if base not in variant_names or len(variant_names) < 2:
-                continue
-            variant_names = [base, *(name for name in variant_names if name != base)]
-            for readout, column in VALUES.items():
-                if block[column].notna().any() and (
-                    laid_out := _laid(block, column, variant_names, keys | {"readout": readout})
-                ):
-                    laid.setdefault((*(laid_out.keys | {"dataset": EVERY}).values(),), []).append(laid_out)
-                    yield laid_out
+    for keys, block in blocks_by(SHARED, scores):
+        base = tuple(bases.get(keys["study"], ()))
+        variant_names = sorted({*zip(block["condition"], block["strategy"], strict=True)})
+        if base not in variant_names or len(variant_names) < 2:
+            continue
+        variant_names = [base, *(name for name in variant_names if name != base)]
+        for readout, column in VALUES.items():
+            if block[column].notna().any() and (
+                laid_out := _laid(block, column, variant_names, keys | {"readout": readout})
+            ):
+                laid.setdefault((*(laid_out.keys | {"dataset": EVERY}).values(),), []).append(laid_out)
+                yield laid_out
     for datasets in laid.values():
         yield from _together(datasets)
 

@@ -46,6 +46,23 @@ class Panel(NamedTuple):
         reads = self.reads[all_read].reset_index(drop=True)
         return self._replace(reads=reads, winners=self.winners[all_read], read=self.read[all_read])
 
+    def series(self) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+        """Comparisons that are read in all orders, with their prompts.
+
+        Returns:
+            A table with one row per comparison, and two arrays. The first has, for each prompt of a comparison, its row
+            in `reads`, shape (n, n_orders). The second has the candidate, numbered from 1, at each position of each
+            prompt, shape (n, n_orders, p).
+        """
+        reads = self.reads.assign(row=np.arange(len(self.reads)))
+        size = reads.groupby("unit_id")["order"].transform("size")
+        reads = reads[(size == size.max()) & (size > 1)]
+        if reads.empty:
+            return reads, np.empty((0, 0), dtype=int), np.empty((0, self.p), dtype=int)
+        rows = reads["row"].to_numpy().reshape(-1, int(size.max()))
+        shown = np.array([[int(digit) for digit in order] for order in reads["order"]]).reshape(*rows.shape, self.p)
+        return reads.drop_duplicates("unit_id"), rows, shown
+
 
 def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -> Iterator[Panel]:
     """Collect the choices of all judges that have the same values of `SHARED` and the same benchmark.

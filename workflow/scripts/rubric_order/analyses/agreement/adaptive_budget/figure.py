@@ -32,15 +32,12 @@ def draw(adaptive_budget: pd.DataFrame, *, view: View, layout: Layout, labels: L
         adaptive_budget: estimates of this result, see `estimate`.
     """
     chosen = view.rows(adaptive_budget, "study", "profile", "strategy", "n", "readout")
-    panels = list(chosen[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
-    if not panels:
+    if chosen.empty:
         reason = f"No items of which all are read in orderings that they share (strategy: {view.strategy})"
         return style.nothing(reason, layout)
-    figure, axes, shown = style.panels(len(panels), layout, legend=True)
-    for axis, (dataset, judge) in zip(shown, panels, strict=True):
-        block = rows_with(chosen, dataset=dataset, judge=judge)
+    figure, axes, panels = style.panels_of_judges(chosen, layout, labels)
+    for axis, block in panels:
         _draw_panel(axis, block)
-        axis.set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)} ({block['n_items'].max()} items)")
     axes[0, 0].set_ylim(bottom=0)
     axes[0, 0].set_xlim(0.5, chosen["n_orderings"].max() + 0.5)
     axes[0, 0].xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -43,16 +43,13 @@ def draw(advice: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) ->
     if goal not in OF_CARDS:  # goals of cards have one readout only
         rows = view.rows(rows, "readout")
     chosen = rows_with(rows, kind="curve")
-    panels = list(chosen[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
-    if not panels:
+    if chosen.empty:
         reasons = rows_with(rows, kind="refused")["flag"].tolist()
         return style.nothing(reasons[0] if reasons else f"No pilot (strategy: {view.strategy})", layout)
     ways = list(dict.fromkeys(_name(row) for row in chosen.sort_values("calls").to_dict("records")))
-    figure, axes, shown = style.panels(len(panels), layout, legend=True)
-    for axis, (dataset, judge) in zip(shown, panels, strict=True):
-        block = rows_with(chosen, dataset=dataset, judge=judge)
+    figure, axes, panels = style.panels_of_judges(chosen, layout, labels, beside=lambda block: "")
+    for axis, block in panels:
         _draw_panel(axis, block, ways)
-        axis.set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)}")
     first = axes[0, 0]
     first.set_xscale("log")
     first.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

@@ -39,15 +39,12 @@ def draw(calibration: pd.DataFrame, *, view: View, layout: Layout, labels: Label
     """
     rows = view.rows(calibration, "study", "profile", "strategy", "n", "readout")
     chosen = rows_with(rows, quantity=["rmse", "error"])
-    panels = list(chosen[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
-    if not panels:
+    if chosen.empty:
         reason = f"No items of which all are read in orderings that can be halved (strategy: {view.strategy})"
         return style.nothing(reason, layout)
-    figure, axes, shown = style.panels(len(panels), layout, legend=True)
-    for axis, (dataset, judge) in zip(shown, panels, strict=True):
-        block = rows_with(chosen, dataset=dataset, judge=judge)
+    figure, axes, panels = style.panels_of_judges(chosen, layout, labels)
+    for axis, block in panels:
         _draw_panel(axis, block)
-        axis.set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)} ({block['n_items'].max()} items)")
     first = axes[0, 0]
     first.set_ylim(bottom=0)
     first.set_xscale("log")

@@ -102,9 +102,7 @@ def _draw_estimates(axis: Axes, block: pd.DataFrame, names: Sequence[tuple[str, 
         axis.errorbar(x, y, xerr=style.half_intervals(rows), label=ESTIMATORS[estimator], **look)
     axis.set_ylim(len(names) - 0.5, -0.5)
     axis.set_yticks(range(len(names)), [_written(*name) for name in names])
-    axis.grid(visible=True, axis="x")
-    axis.grid(visible=False, axis="y")
-    axis.tick_params(axis="y", length=0)
+    style.grid_across(axis)
 
 
 def _written(candidate: str, other: str) -> str:

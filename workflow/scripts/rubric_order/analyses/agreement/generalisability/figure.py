@@ -29,19 +29,16 @@ def draw(generalisability: pd.DataFrame, *, view: View, layout: Layout, labels: 
     """
     reads = view.rows(generalisability, "study", "profile", "strategy", "n", "readout", "cluster")
     chosen = reads.dropna(subset="orderings")
-    panels = list(chosen[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
-    if not panels:
+    if chosen.empty:
         reason = f"No items of which all are read in the same orderings (strategy: {view.strategy})"
         return style.nothing(reason, layout)
-    figure, axes, shown = style.panels(len(panels), layout)
+    figure, axes, panels = style.panels_of_judges(chosen, layout, labels, legend=False)
     figure.set_figheight(
         max(layout.height_in * len(axes) + style.scaled(0.6), style.scaled(2.4))
     )  # with the legend and the name of the axis
     last = int(chosen["orderings"].max())
-    for axis, (dataset, judge) in zip(shown, panels, strict=True):
-        block = rows_with(chosen, dataset=dataset, judge=judge)
+    for axis, block in panels:
         _draw_panel(axis, block)
-        axis.set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)} ({block['n_items'].max()} items)")
     axes[0, 0].set_ylim(0, 1.02)
     axes[0, 0].set_xlim(0.5, last + 0.5)
     step = 1 if last < 8 else 2 if last <= 12 else max(4, last // 6)

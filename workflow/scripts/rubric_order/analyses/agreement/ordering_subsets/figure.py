@@ -39,16 +39,12 @@ def draw(ordering_subsets: pd.DataFrame, *, view: View, layout: Layout, labels: 
     """
     rows = view.rows(ordering_subsets, "study", "profile", "strategy", "n", "readout")
     chosen = rows_with(rows, quantity="rmse")
-    panels = list(chosen[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
-    if not panels:
+    if chosen.empty:
         reason = f"No items that are all read in the same balanced orderings (strategy: {view.strategy})"
         return style.nothing(reason, layout)
-    figure, axes, shown = style.panels(len(panels), layout, legend=True)
-    for axis, (dataset, judge) in zip(shown, panels, strict=True):
-        block = rows_with(chosen, dataset=dataset, judge=judge)
+    figure, axes, panels = style.panels_of_judges(chosen, layout, labels, beside=_beside)
+    for axis, block in panels:
         _draw_panel(axis, block)
-        chance = "" if block["known_from"].iloc[0] else ", chance not known"
-        axis.set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)} ({block['n_items'].max()} items{chance})")
     first = axes[0, 0]
     first.set_ylim(bottom=0)
     last = int(chosen["k"].max())
@@ -57,6 +53,11 @@ def draw(ordering_subsets: pd.DataFrame, *, view: View, layout: Layout, labels: 
     figure.supylabel("Error in points (root mean square)")
     style.legend_above(figure, 3)
     return figure
+
+
+def _beside(block: pd.DataFrame) -> str:
+    chance = "" if block["known_from"].iloc[0] else ", chance not known"
+    return f" ({block['n_items'].max()} items{chance})"
 
 
 def _draw_panel(axis: Axes, block: pd.DataFrame) -> None:

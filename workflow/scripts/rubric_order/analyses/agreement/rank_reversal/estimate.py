@@ -11,13 +11,7 @@ from rubric_order.base import randomness
 from rubric_order.base.keys import KEYS
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement.rankings import (
-    agreement_by_noise,
-    compare_rankings,
-    mean_scores,
-    prompts,
-    same_items,
-)
+from rubric_order.methods.agreement import rankings
 from rubric_order.methods.position import blocks
 from rubric_order.methods.uncertainty import multiplicity, resampling, shares
 
@@ -265,8 +259,8 @@ def _compare_blocks(
     for readout, values in one.readouts():
         if readout not in other_values:
             continue
-        items, left, right = same_items(one, two, values, other_values[readout])
-        _, *read_as = same_items(one, two, *read_in)
+        items, left, right = rankings.same_items(one, two, values, other_values[readout])
+        _, *read_as = rankings.same_items(one, two, *read_in)
         same = np.eye(left.shape[1], right.shape[1], dtype=bool)
         if dealt[0] is not None and dealt[1] is not None:
             same = same_answers(dealt[0], dealt[1])
@@ -274,7 +268,7 @@ def _compare_blocks(
             left = aligned(left, read_as[0], dealt[1])
         elif dealt[0] is not None:
             right = aligned(right, read_as[1], dealt[0])
-        groups, places = prompts(items)
+        groups, places = rankings.prompts(items)
         if groups.empty:
             continue
         rng = randomness.generator(seed, "halvings", left.shape[1], right.shape[1])
@@ -359,14 +353,14 @@ def _beyond_noise(place: int, means: np.ndarray) -> tuple[np.ndarray, np.ndarray
     *parts, by_chance = np.moveaxis(means, -1, 0)
     if place == TAU:
         one, other, between = parts
-        return agreement_by_noise(one, other) - between, one - other
+        return rankings.agreement_by_noise(one, other) - between, one - other
     if place == FLIP:
         one, other, between = (1 - part / (1 - by_chance) for part in parts)
-        return (1 - by_chance) * (agreement_by_noise(one, other) - between), one - other
+        return (1 - by_chance) * (rankings.agreement_by_noise(one, other) - between), one - other
     if place == REVERSED:
         untied = [1 - tied for tied in parts[1::2]]
         one, other, between = (1 - 2 * part / told for part, told in zip(parts[::2], untied, strict=True))
-        return untied[-1] * (agreement_by_noise(one, other) - between) / 2, one - other
+        return untied[-1] * (rankings.agreement_by_noise(one, other) - between) / 2, one - other
     one, other, between = parts
     return between - (one + other) / 2, one - other
 
@@ -431,11 +425,11 @@ def _compare(
     """
 
     def ranked(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        means = np.concatenate([mean_scores(values, chosen), np.full((len(chosen), 1), np.nan)], axis=1)
+        means = np.concatenate([rankings.mean_scores(values, chosen), np.full((len(chosen), 1), np.nan)], axis=1)
         return means[:, places]  # -1, the padding, is the column of NaN
 
     def compare(scores: np.ndarray, other: np.ndarray) -> np.ndarray:
-        table = np.stack(compare_rankings(scores, other), axis=-1)
+        table = np.stack(rankings.compare_rankings(scores, other), axis=-1)
         defined = ~np.isnan(table)
         with np.errstate(invalid="ignore"):
             return np.where(defined, table, 0).sum(axis=0) / defined.sum(axis=0)  # over halvings

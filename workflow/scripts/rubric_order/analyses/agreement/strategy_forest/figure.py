@@ -85,8 +85,5 @@ def _draw_panel(axis: Axes, block: pd.DataFrame, items: pd.DataFrame, strategies
         thick = {"color": look["color"], "linewidth": style.scaled(3), "alpha": 0.45, "zorder": 1.5}
         at = [judges.index(judge) + aside for judge in inner["judge"]]
         axis.hlines(at, inner["ci_low"], inner["ci_high"], **thick)
-    for edge in range(1, len(judges)):
-        axis.axhline(edge - 0.5, color="0.9", linewidth=style.scaled(0.6), zorder=0)
-    axis.grid(visible=True, axis="x")
-    axis.grid(visible=False, axis="y")
-    axis.tick_params(axis="y", length=0)
+    style.rows_apart(axis, len(judges))
+    style.grid_across(axis)

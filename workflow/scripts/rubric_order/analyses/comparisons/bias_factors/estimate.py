@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import EVERY, KEYS
-from rubric_order.base.rows import Row
+from rubric_order.base.rows import Row, blocks_by
 from rubric_order.methods import tidy
 from rubric_order.methods.comparisons import comparison_reads, series
 from rubric_order.methods.uncertainty import stepwise
@@ -58,11 +58,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
     Source: Shi et al., Judging the Judges, Appendix E. Rows are treated as independent, although cells of one question
     set are not.
     """
-    parts = [
-        _cells(dict(zip([*KEYS, "benchmark"], key, strict=True)), block, forms)
-        for table in ([scores] if isinstance(scores, pd.DataFrame) else scores)
-        for key, block in table.groupby([*KEYS, "benchmark"], sort=True)
-    ]
+    parts = [_cells(keys, block, forms) for keys, block in blocks_by([*KEYS, "benchmark"], scores)]
     cells = pd.concat([part for part in parts if len(part)], ignore_index=True) if any(map(len, parts)) else None
     rows: list[Row] = []
     for key, block in cells.groupby(SHARED, sort=True) if cells is not None else ():

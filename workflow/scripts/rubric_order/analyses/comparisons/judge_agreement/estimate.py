@@ -98,24 +98,6 @@ def _row(ratio: shares.Ratio) -> Row:
     return ratio.interval.columns() | {"n_values": ratio.n, "n_clusters": ratio.n_clusters}
 
 
-def _series(panel: Panel) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-    """Comparisons that are read in all orders, with their prompts.
-
-    Returns:
-        A table with one row per comparison, and two arrays. The first has, for each prompt of a comparison, its row in
-        the `reads` of `panel`, shape (n, n_orders). The second has the candidate, numbered from 1, at each position of
-        each prompt, shape (n, n_orders, p).
-    """
-    reads = panel.reads.assign(row=np.arange(len(panel.reads)))
-    size = reads.groupby("unit_id")["order"].transform("size")
-    reads = reads[(size == size.max()) & (size > 1)]
-    if reads.empty:
-        return reads, np.empty((0, 0), dtype=int), np.empty((0, panel.p), dtype=int)
-    rows = reads["row"].to_numpy().reshape(-1, int(size.max()))
-    shown = np.array([[int(digit) for digit in order] for order in reads["order"]]).reshape(*rows.shape, panel.p)
-    return reads.drop_duplicates("unit_id"), rows, shown
-
-
 def _disagreement(panel: Panel, confidence: float) -> Iterator[Row]:
     off = judge_panels.off_the_mode(panel.winners, panel.p)
     cluster = pd.factorize(panel.reads["group_id"])[0]
@@ -126,7 +108,7 @@ def _disagreement(panel: Panel, confidence: float) -> Iterator[Row]:
         row = _row(shares.share((off <= level).astype(float), cluster, confidence))
         always = {"ci_low": np.nan, "ci_high": np.nan} if level >= most else {}
         yield common | {"quantity": "at_most", "level": level} | row | always
-    units, rows, _ = _series(panel)
+    units, rows, _ = panel.series()
     if units.empty:
         return
     agreed = np.stack([series.consistent(panel.winners[rows, k]) for k in range(len(panel.judges))], axis=1)
@@ -141,7 +123,7 @@ def _disagreement(panel: Panel, confidence: float) -> Iterator[Row]:
 
 
 def _majority(panel: Panel, confidence: float) -> Iterator[Row]:
-    units, rows, shown = _series(panel)
+    units, rows, shown = panel.series()
     if units.empty:
         return
     winners = judge_panels.majority(panel.winners, panel.p)[rows]

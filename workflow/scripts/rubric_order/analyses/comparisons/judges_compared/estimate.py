@@ -68,14 +68,9 @@ def estimate(
 
 def _differences(panel: Panel, confidence: float) -> Iterator[Row]:
     """The rows of consistency and fairness."""
-    reads = panel.reads.assign(row=np.arange(len(panel.reads)))
-    size = reads.groupby("unit_id")["order"].transform("size")
-    reads = reads[(size == size.max()) & (size > 1)]
-    if reads.empty:
+    units, rows, orders = panel.series()
+    if units.empty:
         return
-    rows = reads["row"].to_numpy().reshape(-1, int(size.max()))
-    orders = np.array([[int(digit) for digit in order] for order in reads["order"]]).reshape(*rows.shape, panel.p)
-    units = reads.drop_duplicates("unit_id")
     outcomes = []
     for place in range(len(panel.judges)):
         winners = panel.winners[:, place][rows]

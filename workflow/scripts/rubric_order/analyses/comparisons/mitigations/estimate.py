@@ -9,7 +9,7 @@ import pandas as pd
 
 from rubric_order.base import flags
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
-from rubric_order.base.rows import Row
+from rubric_order.base.rows import Row, blocks_by
 from rubric_order.methods import tidy
 from rubric_order.methods.comparisons import judge_panels, series
 from rubric_order.methods.uncertainty import resampling, shares
@@ -119,15 +119,13 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     """
     rows: list[Row] = []
     shared: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
-    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
-        for key, block in table.groupby([*KEYS, "benchmark"], sort=True):
-            keys = dict(zip([*KEYS, "benchmark"], key, strict=True))
-            if keys["n"] == 2:
-                pairs = _pairs(block)
-                rows += _of_judge(keys, pairs, confidence)
-                rows += _anchored(keys, block, confidence)
-                others = tuple(value for name, value in keys.items() if name != "judge")
-                shared.setdefault(others, {})[keys["judge"]] = pairs
+    for keys, block in blocks_by([*KEYS, "benchmark"], scores):
+        if keys["n"] == 2:
+            pairs = _pairs(block)
+            rows += _of_judge(keys, pairs, confidence)
+            rows += _anchored(keys, block, confidence)
+            others = tuple(value for name, value in keys.items() if name != "judge")
+            shared.setdefault(others, {})[keys["judge"]] = pairs
     key_columns = [name for name in (*KEYS, "benchmark") if name != "judge"]
     for key, judges in shared.items():
         rows += _of_judges(dict(zip(key_columns, key, strict=True)), list(judges.values()), confidence)

@@ -8,7 +8,7 @@ import pandas as pd
 from rubric_order.base import flags
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
-from rubric_order.base.rows import Row
+from rubric_order.base.rows import Row, blocks_by
 from rubric_order.methods import tidy
 from rubric_order.methods.comparisons import comparison_reads, series
 from rubric_order.methods.uncertainty import cluster_robust, shares
@@ -95,14 +95,12 @@ def estimate(
     extending the Bradley-Terry model to incorporate within-pair order effects; intervals, flips and excess are ours.
     """
     rows: list[Row] = []
-    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
-        for key, block in table.groupby([*KEYS, "benchmark"], sort=True):
-            keys = dict(zip([*KEYS, "benchmark"], key, strict=True))
-            if rules == SHI2025:
-                prepared = comparison_reads.prepared(comparison_reads.with_first_verdicts(block), None)
-            else:
-                prepared = comparison_reads.prepared(block, forms.get(keys["benchmark"]))
-            rows += _of_block(keys, prepared, confidence, rules)
+    for keys, block in blocks_by([*KEYS, "benchmark"], scores):
+        if rules == SHI2025:
+            prepared = comparison_reads.prepared(comparison_reads.with_first_verdicts(block), None)
+        else:
+            prepared = comparison_reads.prepared(block, forms.get(keys["benchmark"]))
+        rows += _of_block(keys, prepared, confidence, rules)
     columns = [*KEYS, "benchmark", "task", "cluster", "quantity", "estimate", "ci_low", "ci_high", "sd"]
     columns += ["n_values", "n_clusters", "flag", "method"]
     columns.insert(columns.index("quantity") + 1, "position")

@@ -8,7 +8,7 @@ import pandas as pd
 from rubric_order.base import flags, randomness
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY, FEW_CLUSTERS, KEYS
-from rubric_order.base.rows import Row
+from rubric_order.base.rows import Row, blocks_by
 from rubric_order.methods import tidy
 from rubric_order.methods.comparisons import comparison_reads, series
 from rubric_order.methods.comparisons import strengths as method
@@ -80,14 +80,12 @@ def estimate(
     """
     rows: list[Row] = []
     keys = [*KEYS, "benchmark"]
-    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
-        for key, block in table.groupby(keys, sort=True):
-            common = dict(zip(keys, key, strict=True))
-            reads = comparison_reads.prepared(block, forms.get(common["benchmark"]))
-            reads = reads[reads["winner"] != series.NONE]
-            if len(reads):
-                rng = randomness.generator(seed, "strengths", *map(str, key))
-                rows += (common | row for row in _of_block(reads, common["n"], confidence, resamples, rng))
+    for common, block in blocks_by(keys, scores):
+        reads = comparison_reads.prepared(block, forms.get(common["benchmark"]))
+        reads = reads[reads["winner"] != series.NONE]
+        if len(reads):
+            rng = randomness.generator(seed, "strengths", *map(str, common.values()))
+            rows += (common | row for row in _of_block(reads, common["n"], confidence, resamples, rng))
     columns = [*keys, "model", "candidate", "quantity", "position", "estimate", "ci_low", "ci_high"]
     columns += ["n_reads", "n_clusters", "flag"]
     return tidy.from_rows_with_gaps(rows, columns).assign(confidence=confidence)

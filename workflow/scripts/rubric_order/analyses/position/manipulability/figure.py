@@ -89,8 +89,5 @@ def _draw_panel(axis: Axes, block: pd.DataFrame, judges: list[str]) -> None:
             label = f"order for {name}: {NAMES[part]}"
             axis.errorbar(x, y, xerr=style.half_intervals(line), label=label, linestyle="none", **colour, **look)
     axis.axvline(0, zorder=0, **style.no_effect())
-    for edge in range(1, len(judges)):
-        axis.axhline(edge - 0.5, color="0.9", linewidth=style.scaled(0.6), zorder=0)
-    axis.grid(visible=True, axis="x")
-    axis.grid(visible=False, axis="y")
-    axis.tick_params(axis="y", length=0)
+    style.rows_apart(axis, len(judges))
+    style.grid_across(axis)

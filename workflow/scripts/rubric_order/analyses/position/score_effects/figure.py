@@ -69,9 +69,7 @@ def _draw_panel(axis: Axes, shifts: pd.DataFrame, orderings: list[str], readouts
         usual = np.array([_scores(name) == sorted(_scores(name), key=int) for name in line["ordering"]])
         axis.plot(x[usual], y[usual], linestyle="none", marker=style.marker(place), color=style.colour(place), zorder=4)
     axis.axvline(0, zorder=0, **style.no_effect())
-    axis.grid(visible=True, axis="x")
-    axis.grid(visible=False, axis="y")
-    axis.tick_params(axis="y", length=0)
+    style.grid_across(axis)
 
 
 def _scores(ordering: str) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS
-from rubric_order.base.rows import Row
+from rubric_order.base.rows import Row, blocks_by
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import agreement, golden, item_scores, variants
 from rubric_order.methods.agreement.golden import HUMAN
@@ -81,11 +81,9 @@ def _pairs(
 ) -> Iterator[tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]]:
     """Key columns of each pair of prompts of one model, and the reads of both."""
     laid: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
-    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
-        for key, block in table.groupby(KEYS, sort=True):
-            keys = dict(zip(KEYS, key, strict=True))
-            if (judge := keys.pop("judge")) in prompt_styles:
-                laid.setdefault((*keys.items(), ("model", prompt_styles[judge][0])), {})[judge] = block
+    for keys, block in blocks_by(KEYS, scores):
+        if (judge := keys.pop("judge")) in prompt_styles:
+            laid.setdefault((*keys.items(), ("model", prompt_styles[judge][0])), {})[judge] = block
     for key, blocks in laid.items():
         for one, other in itertools.combinations(sorted(blocks), 2):
             styles = {"style": prompt_styles[one][1], "other_style": prompt_styles[other][1]}

@@ -93,6 +93,4 @@ def _draw_rows(axis: Axes, value: np.ndarray, names: pd.Index, reach: np.ndarray
     axis.errorbar(value, places, xerr=reach, linestyle="none", markersize=style.scaled(3.5), **style.look(0))
     axis.set_yticks(range(len(rows)), rows)
     axis.set_ylim(len(rows) - 0.4, -0.6)
-    axis.grid(visible=True, axis="x")
-    axis.grid(visible=False, axis="y")
-    axis.tick_params(axis="y", length=0)
+    style.grid_across(axis)

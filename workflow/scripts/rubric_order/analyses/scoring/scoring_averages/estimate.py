@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.keys import CLUSTERS, KEYS, VALUES
-from rubric_order.base.rows import Row
+from rubric_order.base.rows import Row, blocks_by
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import agreement, golden, variants
 from rubric_order.methods.agreement.variants import SHARED
@@ -60,12 +60,10 @@ def estimate(
     """
     golden_by_item = golden.by_item(items, human_scales, golden_scores)
     rows: list[Row] = []
-    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
-        for key, block in table.groupby(SHARED, sort=True):
-            keys = dict(zip(SHARED, key, strict=True))
-            base = tuple(bases.get(keys["study"], ()))
-            greedy = sampling_temperatures.get(keys["judge"], {}).get(keys["profile"]) == 0
-            rows += _rows(block, base, keys, golden_by_item, confidence, greedy=greedy)
+    for keys, block in blocks_by(SHARED, scores):
+        base = tuple(bases.get(keys["study"], ()))
+        greedy = sampling_temperatures.get(keys["judge"], {}).get(keys["profile"]) == 0
+        rows += _rows(block, base, keys, golden_by_item, confidence, greedy=greedy)
     columns = [*SHARED, "readout", "cluster", "golden", "quantity", "averaged", "repeated", "difference"]
     columns += ["difference_low", "difference_high", "p", "n_calls", "n_items", "n_clusters", "n_failed", "flag"]
     estimates = tidy.from_rows(rows, [*columns, "method"])

@@ -9,7 +9,7 @@ import pandas as pd
 from rubric_order.base import flags, permutations
 from rubric_order.base.keys import CLUSTERS, EVERY, KEYS, VALUES
 from rubric_order.base.readouts import Readout
-from rubric_order.base.rows import Row
+from rubric_order.base.rows import Row, blocks_by
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import variants
 from rubric_order.methods.agreement.variants import SHARED
@@ -93,14 +93,12 @@ def estimate(
     """
     rows: list[Row] = []
     pooled: dict[tuple[Any, ...], list[Laid]] = {}
-    for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
-        for key, block in table.groupby(SHARED, sort=True):
-            keys = dict(zip(SHARED, key, strict=True))
-            block = _with_known_references(block, conditions, keys["n"])
-            if block["condition"].nunique() > 1:
-                laid = _laid(block, keys["dataset"], keys["n"])
-                rows += _rows(keys, laid, conditions, confidence)
-                pooled.setdefault((*(keys | {"dataset": EVERY}).values(),), []).append(laid)
+    for keys, block in blocks_by(SHARED, scores):
+        block = _with_known_references(block, conditions, keys["n"])
+        if block["condition"].nunique() > 1:
+            laid = _laid(block, keys["dataset"], keys["n"])
+            rows += _rows(keys, laid, conditions, confidence)
+            pooled.setdefault((*(keys | {"dataset": EVERY}).values(),), []).append(laid)
     for key, parts in pooled.items():
         if len(parts) > 1 and all(part.reads == parts[0].reads for part in parts):
             rows += _rows(dict(zip(SHARED, key, strict=True)), _joined(parts), conditions, confidence)
