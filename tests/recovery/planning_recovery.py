@@ -7,7 +7,8 @@ qualities are normal, scores end at the ends of the scale, groups have opinions.
 groups over the one at which 80% of whole cards say what is asked for. That one is found by simulation: numbers of
 groups are tried until some lie below 80% and some above, and a probit line in their logarithm goes through all shares.
 `before` is the same of the sentence that cards had (interval narrowed by the root of the number), the median over
-cards that `cannot tell` of studies of `PILOT` groups; it was about `equivalent` only.
+cards that `cannot tell` of studies of `PILOT` groups; it was about `equivalent` only. For `biased` of pass or fail,
+`before` is the number by the errors of a judge without an effect, and of an F test.
 """
 
 import argparse
@@ -66,6 +67,8 @@ CELLS = (
     Planned(
         _judge("pass or fail, groups of 3 that prefer positions", per_group=3, places=0.2, **PASS_FAIL), BIASED, 0.12
     ),
+    Planned(_judge("mostly passing", centre=1.05, spread=0.1, **PASS_FAIL), BIASED, points=0.1),
+    Planned(_judge("mostly passing, many undecided", centre=0.9, spread=0.5, **PASS_FAIL), BIASED, log_odds=0.5),
     Planned(_judge("decisive, each ordering read twice", repeats=2, **DECISIVE), EQUIVALENT),
     Planned(_judge("pass or fail, each ordering read four times", repeats=4, **PASS_FAIL), EQUIVALENT),
     Planned(_judge("wavering, groups of 2 with opinions", soft=True, per_group=2, own=0.5, **WAVERING), EQUIVALENT),
@@ -103,18 +106,20 @@ def planted(cell: Planned) -> Cell:
     if not cell.points:  # a position is worth more than the mean of all
         return replace(cell.reads, first=cell.log_odds * cell.reads.n / (cell.reads.n - 1))
 
+    by = "shift" if cell.reads.n > 2 else "first"  # of two levels the first position
+
     def shift(slope: float) -> float:
-        many = replace(cell.reads, groups=MANY // cell.reads.per_group, soft=True, shift=slope)
+        many = replace(cell.reads, groups=MANY // cell.reads.per_group, soft=True, **{by: slope})
         table = card_recovery.reads(many, np.random.default_rng(7))
         expected = sum(level * table[f"p_{level}"].to_numpy() for level in range(1, many.n + 1))
         by_read = expected.reshape(-1, len(card_recovery.shown(many))).mean(axis=0)
-        return float(by_read[0] - by_read.mean())
+        return float(abs(by_read[0] - by_read.mean()))
 
-    return replace(cell.reads, shift=optimize.brentq(lambda slope: shift(slope) - cell.points, 0, 3, xtol=1e-3))
+    return replace(cell.reads, **{by: optimize.brentq(lambda slope: shift(slope) - cell.points, 0, 3, xtol=1e-3)})
 
 
 @cache
-def planned(cell: Planned) -> float:
+def planned(cell: Planned, *, before: bool = False) -> float:
     """The calculator's number, from the share of pairs that differ and what is known of the design."""
     judge, within = cell.reads, 0.0
     n_orderings = len(card_recovery.shown(replace(judge, repeats=1)))
@@ -132,6 +137,8 @@ def planned(cell: Planned) -> float:
         soft=judge.soft,
         prompt_noise=judge.prompts,
     )
+    if before:
+        errors = errors._replace(differ=math.nan)
     if cell.asks == BIASED:
         return planning_groups.for_biased(errors, log_odds=cell.log_odds, points=cell.points).groups
     return planning_groups.for_equivalent(errors, **MARGINS).groups
@@ -213,7 +220,10 @@ def narrowed(cell: Planned, studies: int, seed: int) -> float:
 def run(cell: Planned, studies: int, seed: int = 1) -> pd.DataFrame:
     """The row of a cell: the calculator's number of groups over the one that is needed."""
     groups = needed(cell, studies, seed)
-    before = narrowed(cell, max(studies // 5, 10), seed) / groups if cell.asks == EQUIVALENT else math.nan
+    if cell.asks == EQUIVALENT:
+        before = narrowed(cell, max(studies // 5, 10), seed) / groups
+    else:
+        before = planned(cell, before=True) / groups if cell.reads.n == 2 and not cell.reads.soft else math.nan
     row = {"point": POINT, "setting": setting(cell), "n_groups": round(groups), "studies": studies, "before": before}
     row |= {"quantity": f"groups for `{cell.asks}`, planned by needed", "now": planned(cell) / groups}
     return pd.DataFrame([row | {"target": "75% to 125%"}], columns=card_recovery.COLUMNS)

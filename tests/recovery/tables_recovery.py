@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from rubric_order.analyses.agreement.generalisability import estimate as generalisability
 from rubric_order.analyses.comparisons.judges_compared import estimate as judges_compared
+from rubric_order.analyses.comparisons.mitigations import estimate as mitigations
 from rubric_order.analyses.comparisons.quality_gap import estimate as quality_gap
 from rubric_order.analyses.criteria.halo import estimate as halo
 from rubric_order.analyses.scoring.score_shifts import estimate as score_shifts
@@ -110,6 +112,43 @@ def family(rng: np.random.Generator, *, groups: int, both: bool, place: float) -
     group = pd.factorize(reads["group_id"])[0]
     old = shares.mean((winner[:, 0] == 1) * 1.0 - (winner[:, 1] == 1), group, CONFIDENCE, bounds=(-1, 1)).interval
     return {"self-preference": (float(not old.low <= 0 <= old.high), float(now["ci_low"] > 0 or now["ci_high"] < 0))}
+
+
+def averaged(rng: np.random.Generator, *, groups: int, per_group: int, own: float) -> dict[str, tuple[float, float]]:
+    """True where the interval of how often two orders are right holds the truth, which follows from the chances alone.
+
+    The judge likes the first place by .8 log-odds; people's scores differ by 1 to 4 points, each worth half a log-odds.
+    """
+    size = groups * per_group
+    gap = rng.choice([-4, -3, -3, *[-2] * 3, *[-1] * 4, *[1] * 4, *[2] * 3, 3, 3, 4], size=size)
+    unit, kind = np.repeat(np.arange(groups), per_group), own * rng.normal(size=groups)
+    wins = [special.expit(0.5 * gap + kind[unit] + place) for place in (0.8, -0.8)]
+    first, second = (np.where(rng.random(size) < chance, 1.0, 0.0) for chance in wins)
+    pairs = pd.DataFrame({"gap": gap * 1.0, "group_id": [f"g{k:03d}" for k in unit], "longer": np.nan})
+    pairs["candidates"] = [["a", "b"]] * size
+    values = mitigations.verdicts(first, second, "swap_average")
+    policy = mitigations.Policy("swap_average", 2, values, None, None)
+    rows = {row["quantity"]: row for row in mitigations._measures(pairs, policy, CONFIDENCE, whole=False)}
+    row = rows["accuracy_ties_half"]
+    # An item with gap g is right with the mean of its chances, over gaps and over what a group prefers.
+    node, weight = np.polynomial.hermite_e.hermegauss(40)
+    at = 0.5 * np.array([-4, -3, -2, -1, 1, 2, 3, 4])[:, None] + own * node
+    chance = (special.expit(at + 0.8) + special.expit(at - 0.8)) / 2
+    right = np.where(np.arange(8)[:, None] < 4, 1 - chance, chance) @ (weight / weight.sum())
+    truth = np.average(right, weights=[1, 2, 3, 4, 4, 3, 2, 1])
+    by_unit = np.where(gap > 0, values[0], 1 - values[0])
+    parts = resampling.left_out_sums(np.column_stack([by_unit, np.ones(size)]), unit)
+    error, p = shares._error(parts), by_unit.mean()
+    t = [distributions.t_quantile(0.975, df) for df in (size - 1, groups - 1)]
+    worth = min(p * (1 - p) / error**2 * (t[0] / t[1]) ** 2, size)
+    low, high = (
+        special.betaincinv(worth * p, worth * (1 - p) + 1, 0.025),
+        special.betaincinv(worth * p + 1, worth * (1 - p), 0.975),
+    )
+    return {
+        "two orders": (float(low <= truth <= high), float(row["ci_low"] <= truth <= row["ci_high"])),
+        "width of two orders": (high - low, row["ci_high"] - row["ci_low"]),
+    }
 
 
 def halo_of(
@@ -225,6 +264,14 @@ def _cells() -> Iterator[Cell]:
                 lambda rng, groups=groups, items=items: item_variance(rng, groups=groups, items=items),
                 dict.fromkeys(("heavy variance", "heavy coefficient"), COVERAGE_TARGET),
             )
+    for groups, per_group, own in ((60, 1, 0.0), (40, 5, 0.0), (40, 5, 0.7), (200, 1, 0.0)):
+        yield Cell(
+            f"verdicts of two orders averaged, groups of {per_group}"
+            + (f" with opinions of {own:g} log-odds" if own else ""),
+            groups,
+            lambda rng, of=(groups, per_group, own): averaged(rng, groups=of[0], per_group=of[1], own=of[2]),
+            {"two orders": COVERAGE_TARGET, "width of two orders": "as of a t interval"},
+        )
     for both in (False, True):
         yield Cell(
             f"a judge that likes the first place, {'both orders' if both else 'its family first'}",

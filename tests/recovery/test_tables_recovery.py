@@ -46,5 +46,11 @@ def test_few_equal_judges_have_a_narrower_interval():
     assert now < 0.9 * before
 
 
+def test_the_interval_of_two_orders_is_as_wide_as_their_variance_makes_it():
+    before, now = shares("averaged, groups of 5, 40", "width of two orders", 60)
+    assert now < 0.8 * before
+    assert shares("averaged, groups of 5, 40", "two orders", 60)["now"] >= 0.88
+
+
 def test_a_planted_halo_is_found():
     assert shares("halo planted", "halo of means", 10)["now"] == 1

@@ -56,6 +56,13 @@ def without_scores(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(score=table["score"].mask(dead), expected_score=table["expected_score"].mask(dead))
 
 
+def shuffled() -> Statistics:
+    """Statistics of the study with its rows in a random order and its files in the opposite one."""
+    inputs = whole_study.inputs()
+    rows = {name: [table.sample(frac=1, random_state=1) for table in inputs[name][::-1]] for name in READS}
+    return Statistics(inputs | {name: [table.reset_index(drop=True) for table in rows[name]] for name in READS})
+
+
 def twice(table: pd.DataFrame) -> pd.DataFrame:
     """Every read twice, the second time with a new index."""
     again = table.assign(read_index=table["read_index"] + table["read_index"].max() + 1)
@@ -93,10 +100,7 @@ WORLDS: dict[str, Callable[[], Statistics]] = {
     "all failed": lambda: changed(failed),
     "one dead judge": lambda: changed(without_scores),
     "one group": lambda: changed(lambda table: table.assign(group_id="g", source_id="g")),
-    "rows shuffled": lambda: changed(lambda table: table.sample(frac=1, random_state=1).reset_index(drop=True)),
-    "files turned round": lambda: Statistics(
-        whole_study.inputs() | {name: whole_study.inputs()[name][::-1] for name in READS}
-    ),
+    "rows shuffled, files turned round": shuffled,
     "reads twice": lambda: changed(twice),
     "new names": of_new_names,
     "fair judges": lambda: Statistics(whole_study.inputs(groups=12, effect=0.0, seed=1)),
@@ -142,9 +146,8 @@ def test_columns_and_types_do_not_depend_on_what_was_read(study, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("study", ["rows shuffled", "files turned round"])
-def test_the_order_of_rows_and_files_changes_nothing(study, name):
-    one, other = (sorted_rows(world(each)[name]) for each in ("as it is", study))
+def test_the_order_of_rows_and_files_changes_nothing(name):
+    one, other = (sorted_rows(world(each)[name]) for each in ("as it is", "rows shuffled, files turned round"))
     pd.testing.assert_frame_equal(one, other, rtol=1e-6, atol=1e-9)
 
 
@@ -160,7 +163,9 @@ def test_names_of_judges_items_and_groups_do_not_matter(name):
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in REPEATS_MATTER])
 def test_reads_that_stand_twice_leave_the_estimates(name):
-    one, other = (values_by_name(world(each)[name], COUNTS_OF_READS) for each in ("as it is", "reads twice"))
+    tables = (world(each)[name] for each in ("as it is", "reads twice"))
+    tables = (table.drop(columns="causes", errors="ignore") for table in tables)  # among them copies
+    one, other = (values_by_name(table, COUNTS_OF_READS) for table in tables)
     pd.testing.assert_frame_equal(one, other, rtol=1e-6, atol=1e-9)
 
 

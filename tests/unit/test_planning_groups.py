@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, special, stats
 from typer.testing import CliRunner
 
 from rubric_order.base.errors import InputError
 from rubric_order.commands.app import app
 from rubric_order.library import planning
 from rubric_order.methods.position import planning_groups
+from rubric_order.methods.uncertainty import additive
 
 MARGINS = {"margin_points": 0.1, "margin_log_odds": 0.2, "margin_spread": 0.1}
 SOUGHT = {"effect": 0.2, "effect_points": 0.1, "power": 0.8}
@@ -36,12 +37,64 @@ def test_information_about_positions_is_the_share_that_differs_by_hand():
         assert information.sum() == pytest.approx(0, abs=1e-9)
 
 
+def of_alike_items(differ, mean):
+    """Shares of items that change for the better and for the worse: equal items, pass rates moved by equal log-odds."""
+    logit = special.logit((1 + math.sqrt(1 - 2 * differ)) / 2)
+
+    def passes(log_odds):
+        return special.expit(logit + log_odds), special.expit(logit - log_odds)
+
+    up, down = passes(optimize.brentq(lambda log_odds: np.subtract(*passes(log_odds)) - mean, 0, 20))
+    return up * (1 - down), down * (1 - up)
+
+
 def test_groups_for_a_bias_are_those_of_the_normal_power_formula():
-    """One two-sided test at 3%, of two levels: (2.17 + .84) squared times variance over effect squared."""
-    errors = planning_groups.expected(2, 0.3, orderings=2, prompt_noise=1e-9)
-    z = stats.norm.ppf(1 - 0.03 / 2) + stats.norm.ppf(0.8)
-    by_hand = (z * errors.points[0] / 0.05) ** 2
-    assert planning_groups.for_biased(errors, points=0.05).groups == pytest.approx(by_hand, rel=0.02)
+    """One two-sided test at 3%, of two levels: (2.17 + .84) squared times variance over effect squared.
+
+    Student's t needs 2.17 squared / 2 groups more.
+    """
+    critical = stats.norm.ppf(1 - 0.03 / 2)
+    z = critical + stats.norm.ppf(0.8)
+    for differ, repeats in ((0.3, 4), (0.3, 1), (0.18, 1)):
+        errors = planning_groups.expected(2, differ, orderings=2, repeats=repeats, prompt_noise=1e-9)
+        more, less = of_alike_items(differ, 0.1)
+        by_hand = (z / 0.1) ** 2 * (more + less - 0.1**2) / repeats + critical**2 / 2
+        found = planning_groups.for_biased(errors, points=0.05).groups
+        assert found == pytest.approx(by_hand, rel=0.02 if repeats > 1 else 0.08)  # a sign test needs more
+
+
+@pytest.mark.parametrize(("groups", "share", "mean"), [(39, 0.25, 0.2), (30, 0.1, 0.05), (20, 1.0, 0.6)])
+def test_the_power_of_the_sign_test_is_that_of_all_outcomes(groups, share, mean):
+    power = 0.0
+    for changed in range(1, groups + 1):
+        up = np.arange(changed + 1)
+        finds = [stats.binomtest(int(count), changed).pvalue <= 0.03 for count in up]
+        of_up = stats.binom.pmf(up, changed, (1 + mean / share) / 2)
+        power += stats.binom.pmf(changed, groups, share) * of_up[finds].sum()
+    assert planning_groups._by_signs(groups, share, mean) == pytest.approx(power)
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.5])
+@pytest.mark.parametrize(("centre", "log_odds"), [(2.3, 0.0), (2.3, 0.5), (0.0, 0.4)])
+def test_the_test_of_a_card_has_the_planned_power_also_where_most_answers_pass(spread, centre, log_odds):
+    """Judges with one read in each ordering; the chances of their answers are those of the simulator."""
+    rng = np.random.default_rng(20261128)
+    logit = centre + spread * stats.norm.ppf((np.arange(2000) + 0.5) / 2000)
+
+    def passes(effect):  # of two positions the first adds `effect`, the second takes it away
+        return special.expit(logit + 2 * effect), special.expit(logit - 2 * effect)
+
+    chance = passes(0)[0]
+    differ, points = 2 * (chance * (1 - chance)).mean(), 0.0 if log_odds else 0.1
+    effect = log_odds or optimize.brentq(lambda e: np.subtract(*passes(e)).mean() / 2 - points, 0, 9)
+    errors = planning_groups.expected(2, differ, orderings=2)
+    groups = int(planning_groups.for_biased(errors, log_odds=log_odds, points=points).groups)
+    item = rng.integers(len(logit), size=(300, groups))
+    one, other = (rng.random(item.shape) < side[item] for side in passes(effect))
+    away = (one.astype(float) - other)[..., None] / 2 * [1, -1]
+    p = [additive.no_shift(study, draws=999, seed=number) for number, study in enumerate(away)]
+    share = np.mean(np.array(p) <= 0.03)
+    assert 0.8 - 2.6 * math.sqrt(0.16 / len(p)) <= share <= 0.93
 
 
 def test_more_is_needed_of_less_decisive_judges_for_smaller_effects_and_for_more_power():

@@ -22,6 +22,14 @@ def test_what_never_varies_still_has_an_interval_that_depends_on_the_clusters():
     assert (both.low, both.high) == pytest.approx((-(1 - 0.025**0.1), 1 - 0.025**0.1))
 
 
+def test_values_between_0_and_1_have_the_interval_of_their_own_variance():
+    rng = np.random.default_rng(20261128)
+    values = rng.choice([0.0, 0.5, 1.0], p=[0.1, 0.5, 0.4], size=400)
+    found = shares.share(values, np.arange(400), 0.95)
+    reach = 1.96 * values.std() / 20
+    assert (found.high - found.low) / 2 == pytest.approx(reach, rel=0.08)
+
+
 def test_few_clusters_and_no_values():
     assert np.isnan(shares.share(np.ones(3), np.zeros(3), 0.95).low)
     assert np.isnan(shares.share(np.array([np.nan]), np.zeros(1), 0.95).estimate)

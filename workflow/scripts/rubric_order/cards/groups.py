@@ -138,6 +138,8 @@ def _errors(evidence: Evidence) -> Errors | None:
         interaction=log_odds.interaction_error,
         spread=_spread(evidence),
         by=evidence.deciding if not exponent else order_tests.deciding(hard=True, known=1.0, drawn=True),
+        differ=evidence.discordant_share,
+        reads=evidence.n_reads / evidence.n_groups / evidence.n_orderings,
     )
 
 

@@ -83,6 +83,8 @@ class CardErrors:
             interaction=float(errors["interaction"][0]) if self.n > 2 else math.nan,
             spread=self._spread(errors, effective, model),
             by=self.by,
+            differ=model.differ,
+            reads=model.reads,
         )
 
     def scales(self, names: tuple[str, ...], shape: Shape) -> np.ndarray:

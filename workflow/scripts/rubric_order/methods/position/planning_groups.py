@@ -16,6 +16,13 @@ loses no information: the conditional logit sums over pairs of reads, and this s
 
 Errors in points follow from the variance of a read. With two levels the variance is d / 2. With more levels the scatter
 determines it.
+
+With two levels, an effect makes the reads of an item differ more often than d. With e the preference for one position
+in log-odds, an item with pass rate p without an effect has scores that differ between two orderings with probability
+2 v / (2 v + (1 - 2 v) s), where v = p (1 - p) and s = 1 / cosh(2 e). The mean difference is this probability times
+tanh(2 e). The probability is concave in v, so the mean over items is largest if all items are alike, and smallest if
+some are undecided and all others certain. Of these, the one with less power is planned for (`_changed`). Groups of one
+read in each ordering have differences of -1, 0 and 1, for which the card's test is the sign test (`_by_signs`).
 """
 
 import functools
@@ -27,6 +34,7 @@ import numpy as np
 from scipy import special
 
 from rubric_order.base import randomness
+from rubric_order.base.readouts import Readout
 from rubric_order.methods.position import order_tests, sampling, uniformity
 from rubric_order.methods.uncertainty import distributions, equivalence
 
@@ -37,7 +45,7 @@ PROMPT_NOISE = 0.2
 FEWEST_FOR_BIASED = 20  # effective groups; with fewer a card says nothing
 MOST = 1_000_000  # groups; if more are needed, no number counts as enough
 MOST_NONCENTRAL = 1e9  # at this noncentrality an F test surely finds the effect; at 1e20 SciPy gives NaN
-EXACT_BOUND = 2000  # groups; up to this number, `_unseen` computes its p-value as the card does
+EXACT_BOUND = 2000  # groups; up to this number, `_unseen` and `_by_signs` compute as the card does
 LEVEL = 0.05  # of the one-sided tests of equivalence
 LARGEST_EFFECT = 1e3  # in log-odds or points; no study could be about a larger effect
 HALVINGS = 40
@@ -74,6 +82,8 @@ class Errors(NamedTuple):
         interaction: error of the interaction; NaN with two levels.
         spread: spread between single items.
         by: the readouts that decide.
+        differ: share of the pairs of reads of an item that differ.
+        reads: number of reads of a group in each ordering.
     """
 
     n: int
@@ -86,6 +96,8 @@ class Errors(NamedTuple):
     interaction: float
     spread: Spread
     by: order_tests.Deciding
+    differ: float
+    reads: float
 
 
 class Needed(NamedTuple):
@@ -157,6 +169,8 @@ def expected(
         interaction=math.sqrt(interaction * design),
         spread=spread,
         by=order_tests.deciding(hard=not soft, known=1.0 if soft else 0.0, drawn=soft),
+        differ=differ,
+        reads=items * repeats,
     )
 
 
@@ -275,6 +289,8 @@ def share_biased(errors: Errors, groups: float, *, log_odds: float = 0.0, points
         return math.nan
     if rest < 1:
         return 0.0
+    if _binary(errors) and errors.reads <= 1 and groups <= EXACT_BOUND:
+        return _by_signs(math.floor(groups), *_changed(errors.differ, log_odds, points))
     critical = special.fdtri(q, rest, 1 - order_tests.LEVEL / len(order_tests.family(errors.n, errors.by)))
     away = [min(size * groups / errors.groups, MOST_NONCENTRAL) for size in sizes]
     powers = [1 - float(special.ncfdtr(q, rest, noncentrality, critical)) for noncentrality in away]
@@ -314,11 +330,41 @@ def _sizes(errors: Errors, log_odds: float, points: float) -> list[float]:
 
     Empty if the reads do not vary.
     """
-    if log_odds:
+    if _binary(errors):
+        share, mean = _changed(errors.differ, log_odds, points)
+        times = (share - mean**2) / errors.differ  # variance of a difference over the one without an effect
+        variance = max(times, 1e-99) * float(np.square(errors.points).mean())
+        sizes = [(mean / 2) ** 2 / variance if variance > 0 else math.nan]
+    elif log_odds:
         sizes = [(log_odds / errors.one_place) ** 2 if errors.one_place > 0 else math.nan]
     else:
         sizes = [points**2 / float(np.square(error).mean()) for error in (errors.points, errors.written) if error.all()]
     return [] if not sizes or math.isnan(sizes[0]) else sizes
+
+
+def _binary(errors: Errors) -> bool:
+    """True if written scores of two levels decide, so that one test of their differences does."""
+    return errors.n == 2 and errors.by.log_odds == Readout.HARD and errors.differ > 0
+
+
+def _changed(differ: float, log_odds: float, points: float) -> tuple[float, float]:
+    """Share of items whose two reads, one in each ordering, differ under an effect, and the mean difference."""
+    d = min(differ, 0.5)
+    if log_odds:  # some items are undecided, and all others certain
+        s = 1 / math.cosh(min(2 * log_odds, 300.0))
+        share = 2 * d / (1 + s)
+        return share, share * math.sqrt(1 - s**2)
+    mean = min(2 * points, 1.0)  # all items are alike; s follows from the mean difference
+    a, b, c = d**2 + (mean * (1 - d)) ** 2, 2 * mean**2 * d * (1 - d), d**2 * (mean**2 - 1)
+    return d / (d + (1 - d) * (math.sqrt(b**2 - 4 * a * c) - b) / (2 * a)), mean
+
+
+def _by_signs(groups: int, share: float, mean: float) -> float:
+    """Share of studies in which a sign test finds an effect, from the share of groups that change and their mean."""
+    changed, up, tail = np.arange(groups + 1), (1 + mean / share) / 2, order_tests.LEVEL / 2
+    most = np.where(0.5**changed > tail, -1, np.floor(special.bdtrik(tail, changed, 0.5)))  # changes to the rarer side
+    power = sum(special.bdtr(np.maximum(most, 0), changed, chance) for chance in (up, 1 - up)) * (most >= 0)
+    return float(np.diff(special.bdtr(changed, groups, share), prepend=0) @ power)
 
 
 def for_equivalent(

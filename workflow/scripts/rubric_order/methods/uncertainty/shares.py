@@ -37,7 +37,8 @@ def share(values: np.ndarray, cluster: np.ndarray, confidence: float) -> Ratio:
 
     The interval is that of Clopper and Pearson for a number of independent values. This number is such that the mean of
     these values would have the error of the jackknife over clusters. Quantiles of Student's t correct the number for
-    the uncertainty of the error. The number is at most the number of given values. If the error is 0, for example
+    the uncertainty of the error. The number is at most the one that the given values would have if they were
+    independent: the number of values if they are 0 or 1, and more if they vary less. If the error is 0, for example
     because all values are the same, the number is the effective number of clusters (`resampling.effective`).
 
     Args:
@@ -56,7 +57,8 @@ def share(values: np.ndarray, cluster: np.ndarray, confidence: float) -> Ratio:
     worth = resampling.effective(sizes)
     if error > 0:
         narrow, wide = (distributions.t_quantile(1 - tail, df) for df in (n - 1, resampling.degrees(sizes)))
-        worth = min(estimate * (1 - estimate) / error**2 * (narrow / wide) ** 2, n)
+        apart = float(np.nanmean(np.square(values - estimate)))
+        worth = estimate * (1 - estimate) * min((narrow / wide / error) ** 2, n / apart)
     yes, no = worth * estimate, worth * (1 - estimate)
     low = float(special.betaincinv(yes, no + 1, tail)) if yes > 0 else 0.0
     high = float(special.betaincinv(yes + 1, no, 1 - tail)) if no > 0 else 1.0

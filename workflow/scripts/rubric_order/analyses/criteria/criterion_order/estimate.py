@@ -261,6 +261,7 @@ def estimates(
     for place, name in enumerate(panel.criteria):
         counts = {"n_scores": int(cells.count[:, place].sum())}
         of = scores_of(panel, [place])
+        rng = randomness.generator(seed, "bounds of a criterion", name, *stream(key))
         ends = bounds(of, levels, draws=resamples, rng=rng) if counts["n_scores"] else np.full((2, 1), np.nan)
         for quantity, estimate, draws in (
             ("mean", level[place] + shift[place], drawn_level[:, place, None] + drawn_shift[:, place]),
