@@ -112,8 +112,8 @@ def _differences(folder: Path, block: Block, inputs: Inputs) -> Iterator[str]:
             if row.question_x != row.question_y or [*row.levels_x] != [*row.levels_y]:
                 yield f"rubric {row.rubric_id!r:.60}: its wording differs"
     if (items := _table(ITEMS, folder, texts)) is not None:
-        there, here = ({*table[TEXT].itertuples(index=False)} for table in (items, tables.items))
-        if 2 * len(there & here) < min(len(there), len(here)):
+        stored, read = ({*table[TEXT].itertuples(index=False)} for table in (items, tables.items))
+        if 2 * len(stored & read) < min(len(stored), len(read)):
             yield "texts: most of its texts are not among these"
 
 
