@@ -59,6 +59,30 @@ def test_a_choice_may_be_written_in_several_ways(written, place):
 def test_candidates_that_are_called_a_and_b_go_before_places():
     found = compared({"item": ["a"] * 2, "ordering": ["A B", "BA"], "choice": ["A", "A"]})
     assert found["position"].tolist() == [1, 2]
+    note = "A choice such as A is read as the candidate of this name, not as a position. If it is a position, say"
+    assert choices.notes(found) == [f"{note} --map A=first,B=second."]
+
+
+@pytest.mark.parametrize(
+    ("names", "choice", "places", "note"),
+    [
+        ("a b", "B", [2, 2], "A choice such as B is read as a position, not as the candidate b."),
+        ("a b", "b", [2, 1], "A choice such as b is read as the candidate of this name, not as a position."),
+        ("A B", "b", [2, 1], "A choice such as b is read as the candidate of this name, not as a position."),
+        ("1 2", "2", [2, 1], "A choice such as 2 is read as the candidate of this name, not as a position."),
+        ("gpt-A gpt-a", "gpt-a", [2, 1], None),
+        ("m n", "B", [2, 2], None),
+    ],
+)
+def test_a_letter_that_may_be_a_name_or_a_position_is_read_by_its_case_and_noted(names, choice, places, note):
+    found = compared({"item": ["q"] * 2, "ordering": [names, " ".join(names.split()[::-1])], "choice": [choice] * 2})
+    assert found["position"].tolist() == places
+    assert [text[: len(note or "")] for text in choices.notes(found)] == ([note] if note else [])
+
+
+def test_a_judge_of_candidates_called_a_and_b_that_always_takes_the_second_is_biased():
+    reads = {"item": [f"q{k // 2}" for k in range(240)], "ordering": ["a b", "b a"] * 120, "choice": "B"}
+    assert choice_cards(pd.DataFrame(reads))[0].verdict == "biased"
 
 
 def test_other_labels_are_given_by_a_map():
