@@ -396,12 +396,13 @@ def _named(text: str, names: Sequence[str]) -> int | None:
 
 def _letters(words: Words, lists: Sequence[Sequence[str]], labels: Labels) -> str:
     """Note on a letter or digit that is read as the name of a candidate or as a position, and could be the other."""
+    written = {*words.values}
     for names in lists:
         n = len(names)
         for marks in (LETTERS[:n], LETTERS[:n].lower(), string.digits[1 : n + 1]):
             alike = {mark: name for mark in marks for name in names if name.casefold() == mark.casefold()}
             alike = {mark: name for mark, name in alike.items() if mark.casefold() not in labels.options}
-            for text in sorted(alike.keys() & {*words.values}):
+            for text in sorted(alike.keys() & written):
                 if _named(text, names) is None:
                     return f"A choice such as {text} is read as a position, not as the candidate {alike[text]}."
                 turns = ",".join(map("=".join, zip(marks, TURNS, strict=False)))
