@@ -170,6 +170,69 @@ def test_reads_that_cannot_answer_are_never_an_all_clear(change, message):
         assert together.verdict == "cannot tell"
 
 
+@pytest.mark.parametrize(
+    ("change", "whose", "reason", "advice"),
+    [
+        ("saturated", EVERY, "The judge is saturated: at least 100% of the scores of each criterion", criteria.VARY),
+        ("fixed", EVERY, "Each criterion stood in one position alone", criteria.ORDERS),
+        ("fixed", "own", "It stood in one position alone", criteria.ORDERS),
+        ("never", "own", "None of its 1,920 scores was given.", criteria.LOOK),
+        ("one", EVERY, "Each criterion stood in one position alone", criteria.ONE),
+        ("one", "own", "It stood in one position alone", criteria.ONE),
+        ("groups", EVERY, "There are 12 groups of texts", criteria.MORE),
+        ("wide", EVERY, "No effect of the position is found: over all criteria, the first position gives", "average"),
+    ],
+)
+def test_a_card_advises_what_its_first_reason_calls_for(change, whose, reason, advice):
+    panel = planted(n_groups=12 if change == "groups" else 40)
+    values, positions, names = panel.values.copy(), panel.positions.copy(), panel.criteria
+    if change == "saturated":
+        values[:] = 5
+    if change == "never":
+        values[:, :, 0] = np.nan
+    if change in ("fixed", "one"):
+        positions[:] = [1, 2, 3]
+    if change == "one":
+        values, positions, names = values[..., :1], positions[..., :1], names[:1]
+    options = {"values": values, "positions": positions, "criteria": names}
+    options |= {name: getattr(panel, name)[..., : len(names)] for name in ("before", "human")}
+    together, first, *_ = cards_of(panel._replace(**options), margin=0.001)
+    made = together if whose == EVERY else first
+    assert made.verdict == "cannot tell"
+    assert made.reasons[0].startswith(reason)
+    assert advice in made.advice
+    assert "at least 20" not in made.advice or change == "groups"
+    assert "no interval" not in " ".join(made.reasons)
+    assert "Of 1 criterion, cannot tell" in together.reasons[-1] or change != "one"
+
+
+def test_p_is_that_of_the_effect_that_the_sentence_describes():
+    """An effect smaller than the margin on one criterion, which the pooled tests do not find."""
+    panel = planted(n_groups=100)
+    values = panel.values + np.array([0.12, 0, 0]) * (panel.positions == 1)
+    values[:, :, 1:] -= 0.06 * (panel.positions[:, :, 1:] == 1)
+    together, first, *_ = cards_of(panel._replace(values=values), margin=0.3)
+    pooled = together.effects[0]
+    assert first.effects[0].found
+    assert not pooled.found
+    assert (together.verdict, together.p) == ("equivalent", first.p)
+    assert f"(p = {pooled.p:.3f}, adjusted" in together.reasons[0]
+    assert "some positions differ" not in together.reasons[0]
+    assert together.reasons[-1].endswith(f"An effect smaller than the margin is found for {first.criterion}.")
+
+
+@pytest.mark.parametrize(("n_groups", "verdict"), [(25, "cannot tell"), (30, "equivalent")])
+def test_thirty_groups_show_that_an_effect_is_small(n_groups, verdict):
+    made = cards_of(planted(n_groups=n_groups, per=40), margin=0.5)
+    assert [card.verdict for card in made] == [verdict] * 4
+    few = (
+        "There are 25 groups of texts that are independent of each other; at least 30 are needed to show that an effect"
+    )
+    assert all((few in " ".join(card.reasons)) == (n_groups == 25) for card in made)
+    biased = cards_of(planted(n_groups=n_groups, shift=0.8))[0]
+    assert (biased.verdict, "are needed" in " ".join(biased.reasons)) == ("biased", False)
+
+
 def test_expected_scores_decide_where_nothing_was_written():
     hard = statistic(planted(shift=0.8))
     soft = hard.assign(readout="soft")

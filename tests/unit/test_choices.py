@@ -59,6 +59,30 @@ def test_a_choice_may_be_written_in_several_ways(written, place):
 def test_candidates_that_are_called_a_and_b_go_before_places():
     found = compared({"item": ["a"] * 2, "ordering": ["A B", "BA"], "choice": ["A", "A"]})
     assert found["position"].tolist() == [1, 2]
+    note = "A choice such as A is read as the candidate of this name, not as a position. If it is a position, say"
+    assert choices.notes(found) == [f"{note} --map A=first,B=second."]
+
+
+@pytest.mark.parametrize(
+    ("names", "choice", "places", "note"),
+    [
+        ("a b", "B", [2, 2], "A choice such as B is read as a position, not as the candidate b."),
+        ("a b", "b", [2, 1], "A choice such as b is read as the candidate of this name, not as a position."),
+        ("A B", "b", [2, 1], "A choice such as b is read as the candidate of this name, not as a position."),
+        ("1 2", "2", [2, 1], "A choice such as 2 is read as the candidate of this name, not as a position."),
+        ("gpt-A gpt-a", "gpt-a", [2, 1], None),
+        ("m n", "B", [2, 2], None),
+    ],
+)
+def test_a_letter_that_may_be_a_name_or_a_position_is_read_by_its_case_and_noted(names, choice, places, note):
+    found = compared({"item": ["q"] * 2, "ordering": [names, " ".join(names.split()[::-1])], "choice": [choice] * 2})
+    assert found["position"].tolist() == places
+    assert [text[: len(note or "")] for text in choices.notes(found)] == ([note] if note else [])
+
+
+def test_a_judge_of_candidates_called_a_and_b_that_always_takes_the_second_is_biased():
+    reads = {"item": [f"q{k // 2}" for k in range(240)], "ordering": ["a b", "b a"] * 120, "choice": "B"}
+    assert choice_cards(pd.DataFrame(reads))[0].verdict == "biased"
 
 
 def test_other_labels_are_given_by_a_map():
@@ -272,6 +296,68 @@ def test_lists_of_three():
     assert card.to_dict()["n_candidates"] == 3
     assert len(card.to_dict()["preference"]) == 3
     assert np.argmax(card.to_dict()["preference"]) == 0
+
+
+def first_of(orders, items=60, choice=lambda item, order: "A"):
+    """Reads of lists in some orders; the first position is always chosen, unless `choice` chooses."""
+    return pd.DataFrame(
+        [
+            {"item": f"q{item}", "ordering": ", ".join(order), "choice": choice(item, order)}
+            for item in range(items)
+            for order in orders
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("orders", "sentence"),
+    [
+        (("xyz", "zyx"), "The reads compare only positions 1 and 3; position 2 never changes its candidate."),
+        (("wxyz", "zyxw"), "The reads compare only positions 1 and 4, 2 and 3."),
+        (("xyz", "zxy"), None),
+    ],
+)
+def test_the_first_position_is_compared_with_the_last_where_orders_compare_no_others(orders, sentence):
+    (card,) = choice_cards(first_of(orders))
+    reasons = " ".join(card.reasons)
+    assert card.verdict == "biased"
+    assert "wins wherever the winners differ" in reasons
+    assert ("The first position adds" in reasons, "The reads compare only" in reasons) == (bool(sentence),) * 2
+    random = np.random.default_rng(1)
+    (card,) = choice_cards(first_of(orders, choice=lambda item, order: "ABCD"[random.integers(len(order))]))
+    assert card.verdict == "cannot tell"
+    assert (sentence in card.reasons) == bool(sentence)
+    advice = "Read each comparison in orders that bring each candidate to each position."
+    assert (card.advice == advice) == bool(sentence)
+
+
+def test_a_share_above_that_of_chance_shows_that_the_order_decides_winners():
+    """The first position wins half of the comparisons in both orders, and the second wins the others."""
+    orders = ("mn", "nm")
+    (card,) = choice_cards(first_of(orders, 100, lambda item, order: "AB"[item % 2]))
+    assert card.verdict == "biased"
+    assert card.reasons[0].startswith("Two orders have different winners in 100.0% [")
+    assert card.reasons[0].endswith("of the comparisons, of which chance alone makes at most 50%: the order decides.")
+    assert "Read more" not in card.advice
+    # Half of the comparisons differ, as by chance; and a failed read is no different winner.
+    for kinds in (("AB", "BA", "AA", "BB"), ("AA", "BB", "A_", "_B")):
+        (card,) = choice_cards(
+            first_of(orders, 100, lambda item, order, of=kinds: of[item % 4][orders.index(order)].strip("_"))
+        )
+        assert card.verdict == "cannot tell"
+        assert "the order decides" not in " ".join(card.reasons)
+
+
+@pytest.mark.parametrize(("n", "ties"), [(2, 0.0), (2, 0.2), (3, 0.1)])
+def test_a_judge_that_draws_a_choice_is_rarely_called_biased(n, ties):
+    random = np.random.default_rng(1)
+    draw = lambda item, order: "tie" if random.random() < ties else "ABC"[random.integers(n)]  # noqa: E731
+    orders = ["xyz"[k:n] + "xyz"[:k] for k in range(n)]
+    tables = [first_of(orders, 50, draw).assign(judge=f"j{k}") for k in range(12)]
+    made = choice_cards(pd.concat(tables, ignore_index=True))
+    assert sum(card.evidence.estimands[0].found for card in made) <= 1
+    expected = 1 - (0 if not ties else ties**n) - n * ((1 - ties) / n) ** n
+    assert all(expected - 0.05 < card.evidence.chance < expected + 0.1 for card in made)
 
 
 def test_few_groups_give_no_verdict():

@@ -13,7 +13,7 @@ on the shift of the mean score by a position, in points:
 - An effect is small if the bounds of the shifts at all positions lie within the margin in points. The bounds allow for
   effects that only a few groups have.
 - A criterion with fewer effective groups than `verdict.FEWEST_GROUPS`, counted among the texts that have its scores, is
-  neither found biased nor small.
+  neither found biased nor small; with fewer than `uniformity.FEW_CLUSTERS`, it is not small.
 - A finding that missing scores could explain, see `criterion_order.lost`, is no bias.
 
 The card for all criteria is biased if the pooled effect or that of any criterion is; it is equivalent if all are small.
@@ -46,6 +46,11 @@ AVERAGE = (
 )
 ONE_ORDER = "As far as means go, one order of the criteria will do. The judge can still be wrong or lenient in all."
 MORE = f"Read more groups of texts: at least {verdict.FEWEST_GROUPS}; a hundred tell much more."
+FURTHER = "Read more groups of texts."
+ORDERS = "Read each text with its criteria in several orders, so that each criterion stands in each position."
+ONE = "A prompt that asks for one criterion has no order of criteria."
+VARY = "Judge texts that differ more."
+TO_BE_SMALL = f"at least {uniformity.FEW_CLUSTERS} are needed to show that an effect is small."
 LOOK = "Look at the answers that lack scores first: a longer answer, or fewer criteria a prompt, may bring them."
 VERDICTS = (BIASED, EQUIVALENT, CANNOT_TELL)
 MOST_NAMED = 12  # criteria that a sentence lists
@@ -137,21 +142,26 @@ def _of_criteria(keys: dict[str, Any], rows: pd.DataFrame, margin: float) -> lis
     p = gaps["p_cluster"].mask(few).to_numpy(dtype=float)
     adjusted = np.minimum(OWN * multiplicity.holm(p), 1)
     return [
-        _of_criterion(keys, row, rows[rows["criterion"] == row["criterion"]], value, margin)
+        _of_criterion(keys, row, rows[rows["criterion"] == row["criterion"]], value, margin, len(gaps))
         for row, value in zip(gaps.to_dict("records"), adjusted.tolist(), strict=True)
     ]
 
 
-def _of_criterion(keys: dict[str, Any], row: Row, rows: pd.DataFrame, p: float, margin: float) -> CriterionCard:
+def _of_criterion(
+    keys: dict[str, Any], row: Row, rows: pd.DataFrame, p: float, margin: float, n_criteria: int
+) -> CriterionCard:
     """The card of one criterion, from the row of its gap and its other rows."""
     shifts = rows[rows["quantity"] == "shift"].sort_values("position")
     counts = {name: int(row[f"{name}_own"]) for name in COUNTS}
     gap, commonest = Interval.of(row), float(row["estimate_own"])
-    missing = [*_few_groups(counts["n_groups"], float(row["effective_groups_own"])), *_lost(shifts, row)]
+    missing = _few_groups(counts["n_groups"], float(row["effective_groups_own"])) | _lost(shifts, row)
     if len(shifts) < 2 or not gap.known:
-        missing.insert(0, "It stood in one position alone, or has too few scores, so nothing can be compared.")
+        alone = "It stood in one position alone, or has too few scores, so nothing can be compared."
+        missing = {alone: ONE if n_criteria == 1 else ORDERS} | missing
+    if not counts["n_scores"]:
+        missing = {f"None of its {counts['n_failed']:,} scores was given.": LOOK}
     if commonest >= uniformity.COMMONEST:
-        missing.append(f"The judge is saturated: {commonest:.0%} of the scores are one score.")
+        missing[f"The judge is saturated: {commonest:.0%} of the scores are one score."] = VARY
     made = CriterionCard(
         keys=keys,
         effects=(_effect(gap, shifts, p, margin, missing, row),),
@@ -169,11 +179,16 @@ def _of_criterion(keys: dict[str, Any], row: Row, rows: pd.DataFrame, p: float, 
     )
     chance = f", where chance alone makes {made.by_chance:.2f}" if not math.isnan(made.by_chance) else ""
     found = f"its best and its worst position are {written(gap, '.2f')} points apart{chance}"
-    return _judged(made, found, "Its position in the prompt moves its mean score", [*_extremes(made)])
+    return _judged(made, found, "Its position in the prompt moves its mean score", [*_extremes(made)], missing)
 
 
-def _effect(value: Interval, shifts: pd.DataFrame, p: float, margin: float, missing: list[str], row: Row) -> Estimand:
-    """The effect in points, from the rows of the shifts and the row that has `p_lost` and `p_worst`."""
+def _effect(
+    value: Interval, shifts: pd.DataFrame, p: float, margin: float, missing: dict[str, str], row: Row
+) -> Estimand:
+    """The effect in points, from the rows of the shifts and the row that has `p_lost` and `p_worst`.
+
+    `missing` has sentences and the advice that each calls for.
+    """
     least, most = shifts["least"].min(skipna=False), shifts["most"].max(skipna=False)
     reach = Interval(value.estimate, float(least), float(most)) if len(shifts) else UNKNOWN
     causes: tuple[Cause, ...] = ()
@@ -184,29 +199,34 @@ def _effect(value: Interval, shifts: pd.DataFrame, p: float, margin: float, miss
     return Estimand(POINTS, value, reach, margin, p, order_tests.LEVEL, missing=tuple(missing), causes=causes)
 
 
-def _few_groups(groups: int, effective: float) -> Iterator[str]:
-    if effective < verdict.FEWEST_GROUPS:
-        are = "is 1 group" if groups == 1 else f"are {groups} groups"
-        worth = f" (they count as {effective:.0f} equal ones)" if effective < groups - 0.5 else ""
-        yield (
-            f"There {are} of texts that are independent of each other{worth}; at least {verdict.FEWEST_GROUPS} are "
-            "needed."
-        )
+def _few_groups(groups: int, effective: float) -> dict[str, str]:
+    if effective >= uniformity.FEW_CLUSTERS:
+        return {}
+    are = "is 1 group" if groups == 1 else f"are {groups} groups"
+    worth = f" (they count as {effective:.0f} equal ones)" if effective < groups - 0.5 else ""
+    needed = TO_BE_SMALL if effective >= verdict.FEWEST_GROUPS else f"at least {verdict.FEWEST_GROUPS} are needed."
+    advice = MORE if groups < verdict.FEWEST_GROUPS else FURTHER
+    return {f"There {are} of texts that are independent of each other{worth}; {needed}": advice}
 
 
-def _lost(shifts: pd.DataFrame, row: Row) -> Iterator[str]:
-    """Reason why missing scores prevent the finding that an effect is small."""
+def _lost(shifts: pd.DataFrame, row: Row) -> dict[str, str]:
+    """Reasons why missing scores prevent the finding that an effect is small."""
     n_failed, asked = shifts["n_failed"].sum(), shifts["n_failed"].sum() + shifts["n_scores"].sum()
+    reasons = {}
     if row["p_lost"] <= estimands.Estimand.level:
         shares = shifts["n_failed"] / (shifts["n_failed"] + shifts["n_scores"])
         at = shares.idxmax()
         position = int(shifts.loc[at, "position"])
-        yield f"Scores are missing more often at some positions, most at position {position}: {shares[at]:.1%} there."
+        most = f"most at position {position}: {shares[at]:.1%} there."
+        reasons[f"Scores are missing more often at some positions, {most}"] = LOOK
     if asked and n_failed / asked > verdict.MOST_FAILED:
-        yield f"{n_failed:,.0f} of {asked:,.0f} scores are missing, and those could change the result."
+        reasons[f"{n_failed:,.0f} of {asked:,.0f} scores are missing, and those could change the result."] = LOOK
+    return reasons
 
 
-def _judged(made: CriterionCard, found: str, moved: str, details: Sequence[str]) -> CriterionCard:
+def _judged(
+    made: CriterionCard, found: str, moved: str, details: Sequence[str], missing: dict[str, str]
+) -> CriterionCard:
     """The card with its verdict, reasons and advice.
 
     Args:
@@ -214,31 +234,33 @@ def _judged(made: CriterionCard, found: str, moved: str, details: Sequence[str])
         found: words for the size of the effect.
         moved: sentence of a card that is biased, without its end.
         details: further sentences on the effect.
+        missing: see `_effect`.
     """
     effect, word = made.effects[0], estimands.verdict(made.effects)
     tested = (
-        f"{found} (p {_p(made.p)}, adjusted for all tests of the prompt; {order_tests.LEVEL:g} or less is a finding)"
+        f"{found} (p {_p(effect.p)}, adjusted for all tests of the prompt; {order_tests.LEVEL:g} or less is a finding)"
     )
     explained = [cause.sentence for cause in effect.explained] if effect.found else []
     reach = max(abs(effect.bounds.low), abs(effect.bounds.high))
-    none = f"No effect of its position is found: {tested}."
+    lacks = [sentence for sentence in missing if TO_BE_SMALL not in sentence]
+    none = f"No effect of {'the' if made.criterion == EVERY else 'its'} position is found: {tested}."
     if effect.found:
         none = f"An effect is detectable, but smaller than the margin: {tested}."
     wide = (
         f"Bounds do not exclude a shift of {made.margin:g} points: they reach up to {_up(reach)}."
-        if reach == reach
+        if reach >= made.margin
         else ""
     )
-    reasons, advice = [none, wide], f"Until more is known, average over orders. {MORE}"
+    reasons, advice = [none, wide, *missing], f"Until more is known, average over orders. {FURTHER}"
     if word == BIASED:
-        reasons, advice = [f"{moved}: {tested}.", *details, *effect.missing], AVERAGE
+        reasons, advice = [f"{moved}: {tested}.", *details, *lacks], AVERAGE
     elif word == EQUIVALENT:
         small = f"No position moves its mean score by {made.margin:g} points or more: at most {_up(reach)}."
         reasons, advice = [none, f"{small} This is about means: single texts can move more."], ONE_ORDER
     elif explained:
         reasons, advice = [*explained, f"In these reads {tested}.", *effect.missing], LOOK
-    elif effect.missing:
-        reasons, advice = [*effect.missing, f"In these reads {found}." if effect.value.known else ""], MORE
+    elif lacks:
+        reasons, advice = [*missing, f"In these reads {found}." if effect.value.bounded else ""], missing[lacks[0]]
     elif effect.small:
         reasons[1] = f"All criteria together: at most {_up(reach)} points. Not every single criterion is known."
     return dataclasses.replace(made, verdict=word, reasons=tuple(filter(None, reasons)), advice=advice)
@@ -262,11 +284,15 @@ def _of_all(own: Sequence[CriterionCard], rows: pd.DataFrame, margin: float) -> 
     shifts = rows[rows["quantity"] == "pooled_shift"].sort_values("position")
     p = float(ALL * np.nanmin([1 / ALL, first["p_cluster"], test["p_cluster"]]))
     by = test if first["p_cluster"] > test["p_cluster"] else first
-    few, value = [*_few_groups(int(by["n_groups"]), float(by["effective_groups"]))], Interval.of(first)
-    missing = [*few, *_lost(shifts, test)]
+    worth, value = float(by["effective_groups"]), Interval.of(first)
+    missing = _few_groups(int(by["n_groups"]), worth) | _lost(shifts, test)
     if not value.known:
-        missing.insert(0, "Each criterion stood in one position alone, or has too few scores.")
-    effect = _effect(value, shifts, math.nan if few else p, margin, missing, by)
+        alone = "Each criterion stood in one position alone, or has too few scores."
+        missing = {alone: ONE if len(own) == 1 else ORDERS} | missing
+    least = min((card.commonest_share for card in own if card.n_scores), default=math.nan)
+    if least >= uniformity.COMMONEST:
+        missing[f"The judge is saturated: at least {least:.0%} of the scores of each criterion are one score."] = VARY
+    effect = _effect(value, shifts, p if worth >= verdict.FEWEST_GROUPS else math.nan, margin, missing, by)
     each = [made.p for made in own if not math.isnan(made.p)]
     made = CriterionCard(
         keys=own[0].keys,
@@ -288,16 +314,18 @@ def _of_all(own: Sequence[CriterionCard], rows: pd.DataFrame, margin: float) -> 
     )
     by_verdict = {word: [made.criterion for made in own if made.verdict == word] for word in VERDICTS}
     listed = "; ".join(f"{word}: {_named(names)}" for word, names in by_verdict.items() if names)
-    each_of = f"Of {len(own)} criteria, {listed}."
+    each_of = f"Of {len(own)} criteri{'on' if len(own) == 1 else 'a'}, {listed}."
     found, moved = (
         "over all criteria, some positions differ",
         "The position of a criterion in the prompt moves its mean score",
     )
-    if by is first:
+    if by is first or not effect.found:
         found = f"over all criteria, the first position gives {written(value, '+z.2f')} points more than later ones"
-    judged = _judged(made, found, moved, [*_extremes(made)])
+    judged = _judged(made, found, moved, [*_extremes(made)], missing)
     if by_verdict[BIASED] and not effect.biased:
         judged = dataclasses.replace(judged, reasons=(f"{moved}, for {_named(by_verdict[BIASED])}.",))
+    if less := [card.criterion for card in own if card.effects[0].found and card.verdict == EQUIVALENT]:
+        each_of += f" An effect smaller than the margin is found for {_named(less)}."
     return dataclasses.replace(judged, reasons=(*judged.reasons, each_of))
 
 

@@ -1,6 +1,7 @@
 """Cards of judges that choose between candidates: effects of the order on their choices."""
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -45,6 +46,9 @@ class Evidence(NamedTuple):
         worst: lowest and highest end of the interval of `first_last`, if each read without a choice had chosen the last
             position, or the first.
         position: the position that has an effect most clearly; of pairs, the first.
+        over: the position that it is compared with; 0 for the mean position.
+        limits: sentence on the positions that the reads compare; empty if they compare all.
+        chance: greatest share of comparisons whose winner can change by chance alone.
         always: the position that all comparisons choose whose winner changes with the order; 0 if there is none.
         fairness: share of comparisons that are inconsistent and choose a later position most often, minus the share
             that are inconsistent and choose the first position most often, see `series.preference_fairness`.
@@ -71,6 +75,9 @@ class Evidence(NamedTuple):
     first_last: Interval
     worst: Interval
     position: int
+    over: int
+    limits: str
+    chance: float
     always: int
     fairness: Interval
     ties: Interval
@@ -169,7 +176,9 @@ class Effect(NamedTuple):
         first_last: worth of the first position minus worth of the last.
         bounds: the difference of two positions with the weakest evidence that it is small, at confidence 1 - 2 `LEVEL`.
         p: p-value of no effect, adjusted for the number of positions.
-        position: the position with the smallest p-value. ends: its worth (of pairs: `first_last`), with the interval.
+        position, over: the positions with the smallest p-value: one position and the mean over all (`over` is 0), or
+            two positions, of pairs and where reads do not compare all. ends: the difference, with its interval.
+        limits: see `Evidence`.
         groups: effective number of groups with information.
     """
 
@@ -178,8 +187,10 @@ class Effect(NamedTuple):
     bounds: Interval
     p: float
     position: int
+    over: int
     ends: Interval
     groups: float
+    limits: str = ""
 
 
 def _effect(reads: "Reads", imputed: int = 0) -> Effect:
@@ -196,27 +207,41 @@ def _effect(reads: "Reads", imputed: int = 0) -> Effect:
         usual, small = map(Interval.of, rows)
         sizes = rows[0]["sizes"]
         groups = resampling.effective(sizes) if len(sizes) else 0.0
-        return Effect((), usual, small, rows[0]["p"], 1, usual, groups)
+        return Effect((), usual, small, rows[0]["p"], 1, p, usual, groups)
     fit, _ = series.place_preference(winners, reads.shown, reads.group)
 
     def of(weights: np.ndarray, level: float = confidence[0]) -> dict[str, Any]:
         return fit.interval(weights, level)
 
     weights, ends = series.centred(p), series.first_last(p)
-    several = [of(row, 1 - LEVEL / p) for row in weights] if p > 2 else [of(ends)]
+    pairs = list(itertools.combinations(range(p), 2))
+    gaps = [Interval.of(of(weights[i] - weights[j], confidence[1])) for i, j in pairs]
+    apart = [pair for pair, gap in zip(pairs, gaps, strict=True) if gap.known]
+    whole = p > 2 and len(apart) in (0, len(pairs))
+    contrasts = [*weights] if whole else [weights[i] - weights[j] for i, j in apart or pairs]
+    several = [of(row, 1 - LEVEL / len(contrasts)) for row in contrasts]
     each = [row["p"] for row in several]
     least = int(np.nanargmin(each)) if not np.isnan(each).all() else 0
-    pairs = [weights[i] - weights[j] for i in range(p) for j in range(i + 1, p)]
-    gaps = [Interval.of(of(row, confidence[1])) for row in pairs]
+    position, over = (least, -1) if whole else (apart or pairs)[least]
     return Effect(
         tuple(Interval.of(of(row)) for row in weights),
         Interval.of(of(ends)),
         max(gaps, key=lambda gap: max(gap.high, -gap.low) if gap.bounded else math.inf),
         min(1.0, each[least] * len(each)),
-        least + 1,
+        position + 1,
+        over + 1,
         Interval.of(several[least]),
         resampling.effective(np.bincount(reads.group)),
+        "" if whole or len(apart) in (0, len(pairs)) else _limits(reads, apart),
     )
+
+
+def _limits(reads: "Reads", apart: Sequence[tuple[int, int]]) -> str:
+    """Sentence on the positions that the reads compare, where they do not compare all."""
+    moves = ((reads.shown != reads.shown[:, :1]) & reads.made[..., None]).any(axis=(0, 1))
+    pairs = ", ".join(f"{i + 1} and {j + 1}" for i, j in apart)
+    still = "".join(f"; position {i + 1} never changes its candidate" for i in np.flatnonzero(~moves))
+    return f"The reads compare only positions {pairs}{still}."
 
 
 class Reads(NamedTuple):
@@ -265,14 +290,16 @@ def _gather(own: pd.DataFrame, judge: str, n: int, margin: float) -> Evidence:
         pd.factorize(units["candidates"].map("\n".join))[0],
         crossed >= FEWEST_CROSSED,
     )
-    effect = _effect(reads) if reads.crossed or n == 2 else Effect((), UNKNOWN, UNKNOWN, math.nan, 1, UNKNOWN, 0)
+    effect = _effect(reads) if reads.crossed or n == 2 else Effect((), UNKNOWN, UNKNOWN, math.nan, 1, 0, UNKNOWN, 0)
     low, high = effect, effect
-    if (reads.made & (reads.winners == series.NONE)).any() and effect.first_last.known:
-        least = int(np.argmin([worth.estimate for worth in effect.worth])) + 1 if n > 2 else n
+    if (reads.made & (reads.winners == series.NONE)).any() and effect.ends.known:
+        least = effect.over or int(np.argmin([worth.estimate for worth in effect.worth])) + 1
         low, high = (_effect(reads, imputed) for imputed in (least, effect.position))
     longest = own["longest"].to_numpy()
     primacy, recency = (value(name).estimate for name in ("primacy", "recency"))
     always = 0 if not primacy + recency > 0 else 1 if recency == 0 else n if primacy == 0 and n == 2 else 0
+    ties = share(np.where(np.isnan(place), np.nan, place == 0))
+    called = min(ties.high, 1 / (n + 1)) if ties.estimate > 0 and ties.bounded else 0.0
     evidence = Evidence(
         judge=judge,
         n=n,
@@ -283,9 +310,12 @@ def _gather(own: pd.DataFrame, judge: str, n: int, margin: float) -> Evidence:
         first_last=effect.first_last,
         worst=Interval(effect.first_last.estimate, low.first_last.low, high.first_last.high),
         position=effect.position,
+        over=effect.over,
+        limits=effect.limits,
+        chance=1 - series.random_judge(n, called, orders=int(per_unit.max()))[0],
         always=always,
         fairness=value("preference_fairness"),
-        ties=share(np.where(np.isnan(place), np.nan, place == 0)),
+        ties=ties,
         failed=share(np.isnan(place).astype(float)),
         gold=share(right),
         gold_first=share(gold_first),
@@ -315,7 +345,8 @@ def _estimands(
     """Effects of the order, see `estimands`.
 
     - `BEST`: share of the comparisons whose winner another order changes, by the order or by chance. A comparison with
-      a failed read counts as one whose winner changes.
+      a failed read counts as one whose winner changes. It is found if this share, with such comparisons as unchanged,
+      is above `Evidence.chance`, tested on one side at a tenth of `LEVEL`: `p` is rounded up to .001, .01, .05 or 1.
     - `SINGLE`: the probability of a choice in one order minus that in another, as the root of its mean square over
       comparisons: the root of `Evidence.excess`.
     - `LOG_ODDS` that a position adds, on average over comparisons.
@@ -338,7 +369,10 @@ def _estimands(
     changed = shares.share(differs, reads.group[whole], estimates.CONFIDENCE).interval
     best = Estimand(BEST, found.changed, changed, shift / 2, p, missing=few)
     if not best.small:
-        best = dataclasses.replace(best, p=math.nan, required=False)
+        sure = differs * ~(made & (winners == series.NONE)).any(axis=1)
+        lows = [(p, shares.share(sure, reads.group[whole], 1 - p / 5).low) for p in (0.001, 0.01, LEVEL)]
+        above = next((p for p, low in lows if low > found.chance), 1.0)
+        best = dataclasses.replace(best, p=math.nan if few else above, required=False)
     known = found.excess.bounded and repeated >= FEW_CLUSTERS
     root = [math.sqrt(max(end, 0)) for end in found.excess]
     single = Estimand(
@@ -417,14 +451,16 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
     noise = ", by the order or by chance: not every order was read twice"
     if found.excess.known:
         noise = f"; two orders disagree {written(found.excess, '+z.0%')} more often than two reads of one order"
+    if best.biased:
+        noise = f", of which chance alone makes at most {found.chance:.0%}: the order decides"
     winners = [f"Two orders have different winners in {written(found.changed, '.1%')} of the comparisons{noise}."]
     winners = winners if found.changed.known else []
     worth = "What a position adds is not known: too few comparisons have different winners"
     if log_odds.value.known:
-        which, over = (
-            ("The first position", "last") if found.n == 2 else (f"Position {found.position}", "mean position")
-        )
-        worth = f"{which} adds {written(log_odds.value, '+z.2f')} to a candidate's log-odds over the {over}"
+        which, over = f"Position {found.position}", f"position {found.over}" if found.over else "the mean position"
+        if (found.position, found.over) == (1, found.n):
+            which, over = "The first position", "the last"
+        worth = f"{which} adds {written(log_odds.value, '+z.2f')} to a candidate's log-odds over {over}"
     if found.always:
         worth += f"; only its sign is known, since position {found.always} wins wherever the winners differ"
     alone = f"{1 - found.crossed:.0%} of the comparisons are read in one order alone"
@@ -433,8 +469,13 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
     lost = [] if explained else [cause.sentence for cause in log_odds.causes]
     reach = max(abs(log_odds.bounds.low), abs(log_odds.bounds.high))
     small = f"on average less than {log_odds.margin:g} (90% interval: up to {reach:.2f})"
+    limits = [found.limits] if found.limits else []
     if word == BIASED:
-        return word, (*[f"{worth}.", *winners][:: -1 if found.always else 1], *lost), BOTH_ORDERS
+        if not log_odds.biased:
+            worth += ", on average over comparisons"
+        ahead = found.always or not log_odds.biased
+        lost = [cause.sentence for cause in log_odds.causes]
+        return word, (*[f"{worth}.", *winners][:: -1 if ahead else 1], *limits, *lost), BOTH_ORDERS
     detectable = "An effect is detectable, but smaller than the margin. " if best.found or log_odds.found else ""
     if word == EQUIVALENT and best.small:
         most = math.ceil(best.bounds.high * 1000 - 1e-9) / 1000
@@ -465,11 +506,13 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
     advice = "Read more comparisons, each in all orders" + (", and twice in each." if single.missing else ".")
     if not crossed:
         advice = "Read each comparison in all orders: then fewer reads show more."
+    elif limits:
+        advice = "Read each comparison in orders that bring each candidate to each position."
     elif not log_odds.bounds.bounded:
         advice = "Read more comparisons, or closer ones."
     elif log_odds.small and single.bounds.bounded:
         advice = f"Means over many comparisons hardly depend on the order; single comparisons can. {BOTH_ORDERS}"
-    return word, (f"{worth}: {may}." if log_odds.bounds.bounded else f"{worth}.", *winners, *lost), advice
+    return word, (f"{worth}: {may}." if log_odds.bounds.bounded else f"{worth}.", *limits, *winners, *lost), advice
 
 
 def _notes(own: pd.DataFrame, found: Evidence) -> Iterator[str]:

@@ -158,12 +158,13 @@ def as_comparisons(
     result["gold"] = _gold(table, unit, code, lists, order, labels, where)
     result["longest"] = _longest(table, where)
     result["sides"], result["unread_judges"] = ", ".join(sides), column_names.unread_judges(table)
+    result["letters"] = _letters(words_of(table["choice"]), lists, labels)
     return result
 
 
 def notes(own: pd.DataFrame) -> list[str]:
     """Sentences on how the choices of `as_comparisons` were read."""
-    sentences = [text] if (text := own["unread_judges"].iloc[0]) else []
+    sentences = [text for name in ("unread_judges", "letters") if (text := own[name].iloc[0])]
     if sides := own["sides"].iloc[0]:
         a, b = sides.split(", ")
         sentences.append(
@@ -345,7 +346,8 @@ def _places(
 def meaning(text: str, names: Sequence[str], labels: Labels, *, answers: bool = True) -> Row | None:
     """Meaning of a written choice among candidates; None if it has no meaning.
 
-    The name of a candidate takes precedence over a position, so that candidates may be called ``A`` and ``B``.
+    The name of a candidate takes precedence over a position, so that candidates may be called ``A`` and ``B``; but a
+    letter in upper case is a position if only a name in lower case is alike.
 
     Args:
         text: the written choice.
@@ -361,9 +363,8 @@ def meaning(text: str, names: Sequence[str], labels: Labels, *, answers: bool = 
         return meaning(option, names, Labels(), answers=False)
     if word in MISSING:
         return Row(None, EMPTY)
-    folded = [name.casefold() for name in names]
-    if word in folded:
-        return Row(folded.index(word) + 1)
+    if (named := _named(text, names)) is not None:
+        return Row(named + 1)
     if word in TIES:
         return Row(0)
     if word in TURNS[: len(names)]:
@@ -383,6 +384,31 @@ def meaning(text: str, names: Sequence[str], labels: Labels, *, answers: bool = 
         place = letters.index(choice.label) + 1
         return Row(0 if place > len(names) else place)
     return Row(None, choice.reason) if len(text.split()) > 1 else None
+
+
+def _named(text: str, names: Sequence[str]) -> int | None:
+    """Index, from 0, of the candidate that a text names, if possible in the same case; None if it names none."""
+    folded = [name.casefold() for name in names]
+    if text in names:
+        return [*names].index(text)
+    return None if text in [*LETTERS[: len(names)]] or text.casefold() not in folded else folded.index(text.casefold())
+
+
+def _letters(words: Words, lists: Sequence[Sequence[str]], labels: Labels) -> str:
+    """Note on a letter or digit that is read as the name of a candidate or as a position, and could be the other."""
+    written = {*words.values}
+    for names in lists:
+        n = len(names)
+        for marks in (LETTERS[:n], LETTERS[:n].lower(), string.digits[1 : n + 1]):
+            alike = {mark: name for mark in marks for name in names if name.casefold() == mark.casefold()}
+            alike = {mark: name for mark, name in alike.items() if mark.casefold() not in labels.options}
+            for text in sorted(alike.keys() & written):
+                if _named(text, names) is None:
+                    return f"A choice such as {text} is read as a position, not as the candidate {alike[text]}."
+                turns = ",".join(map("=".join, zip(marks, TURNS, strict=False)))
+                reading = "is read as the candidate of this name, not as a position"
+                return f"A choice such as {text} {reading}. If it is a position, say --map {turns}."
+    return ""
 
 
 def _candidates(
