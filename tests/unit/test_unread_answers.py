@@ -4,6 +4,8 @@ import itertools
 import json
 import logging
 import re
+import shutil
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -17,6 +19,7 @@ import rubric_order as ro
 from rubric_order.base import parquet
 from rubric_order.base.errors import InputError
 from rubric_order.commands.app import app
+from rubric_order.judging import shard
 from rubric_order.judging.engines import Response
 from rubric_order.judging.readable import LEAST, MOST, Asked, Readable
 from rubric_order.judging.store import Store
@@ -215,9 +218,131 @@ def test_of_requests_in_batches_those_under_way_are_all_kept_and_no_further_one_
     """A batch can take a day, so that there is no first round."""
     judge = complete_judge(engine="openai", model="m", base_url="http://127.0.0.1:9/v1", batch=True)
     readable, asked = Readable(judge), [Asked(request(f"r{k}"), "score_order") for k in range(30)]
-    engine = SimpleNamespace(answer=lambda requests: (Response(each.request_id, text=UNREAD) for each in requests))
-    (places,) = readable.rounds([""] * 30)
-    assert len(list(readable.counted(readable.ask(engine, [[asked[place] for place in places]])))) == 30
-    readable.begin([""] * 5)
+    sent = []
+
+    def answer(requests):
+        sent.append([each.request_id for each in requests])
+        yield from (Response(name, text=UNREAD) for name in sent[-1])
+
+    engine = SimpleNamespace(answer=answer, STREAMS=False)
+    assert len(list(readable.counted(readable.ask(engine, [""] * 30, lambda places: [asked[k] for k in places])))) == 30
+    readable.check()
+    assert not list(readable.counted(readable.ask(engine, [""] * 5, lambda places: [asked[k] for k in places])))
+    assert list(map(len, sent)) == [30]
     with pytest.raises(InputError, match="none of 30 answers can be read"):
-        next(readable.rounds([""] * 5))
+        readable.check()
+
+
+def test_beside_a_study_that_stops_the_others_are_asked_in_full_and_stored(tmp_path):
+    def reply(call):
+        return Reply(completion("[RESULT] 4" if call.prompt.startswith("good") else UNREAD, model="m"))
+
+    with running(reply) as endpoint:
+        for number in (120, 120):  # in one run; again nothing is asked
+            with pytest.raises(InputError, match="none of 20 answers of study bad can be read"):
+                job(judge_shard, endpoint.base_url, tmp_path, studies=["good", "bad"])
+            assert len(endpoint.calls) == number
+        texts = Store(tmp_path / "store").read(columns=["text"])["text"]
+        assert texts.value_counts().to_dict() == {"[RESULT] 4": 100, UNREAD: LEAST}
+        with pytest.raises(InputError, match="of study bad"):  # 20 unread answers hold back no study that is added
+            job(judge_shard, endpoint.base_url, tmp_path, studies=["bad", "good", "good2"])
+    assert len(endpoint.calls) == 220
+
+
+@pytest.mark.parametrize("slow", [1, 19])
+@pytest.mark.parametrize("here", [False, True], ids=["in a process of its own", "in this process"])
+def test_slow_calls_hold_back_no_others_once_an_answer_was_read(slow, here, tmp_path):
+    """The slow calls are answered when all others have been asked."""
+    first, number = set(), 120 if here else 100
+
+    def reply(call):
+        if len(first) < slow:
+            first.add(call.prompt)
+        is_slow = call.prompt in first
+        return Reply(
+            completion("[RESULT] 4", model="m"),
+            after=lambda: not is_slow or len(endpoint.calls) >= number or stuck.is_set(),
+        )
+
+    stuck = threading.Event()
+    with running(reply) as endpoint:
+        timer = threading.Timer(30, stuck.set)
+        timer.start()
+        if here:
+            assert not message(probe, endpoint.base_url, tmp_path)
+        else:
+            job(judge_shard, endpoint.base_url, tmp_path)
+        timer.cancel()
+    assert not stuck.is_set()
+    assert len(endpoint.calls) == number
+
+
+def test_refusals_that_the_engine_holds_back_are_passed_on_before_a_wait(tmp_path):
+    """After 12 unread answers the other 8 calls are refused: the job stops at 20, and waits for nothing."""
+
+    def reply(call):
+        refused = len(endpoint.calls) > 12
+        return Reply({"error": {"message": "bad"}}, status=400) if refused else Reply(completion(UNREAD, model="m"))
+
+    with running(reply) as endpoint, pytest.raises(InputError, match=MESSAGE):
+        job(judge_shard, endpoint.base_url, tmp_path, concurrency=1)
+    assert len(endpoint.calls) == LEAST
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["option probabilities", "without"])
+def test_an_answer_with_option_probabilities_that_scores_are_made_of_counts_as_read(known):
+    judge = complete_judge(engine="openai", model="m", base_url="http://127.0.0.1:9/v1", answer_format="score")
+    readable = Readable(judge)
+    logprobs = [-3.0, -2.0, float("-inf"), -5.0, -6.0] if known else [float("-inf")] * 5
+    for k in range(3):
+        readable.count(Asked(request(f"r{k}"), "score_order"), Response(f"r{k}", text="The", option_logprobs=logprobs))
+    readable.count(Asked(request("r4"), "score_order"), Response("r4", text="The", option_logprobs=[float("nan")] * 5))
+    assert str(readable) == f"read {3 * known} of 4"
+
+
+def test_stored_option_probabilities_count_as_read(tmp_path):
+    """A judge that writes no score at all: 20 stored answers with option probabilities let the others be asked."""
+    store, table = Store(tmp_path), request_table(*(f"r{k}" for k in range(40)), repeat=0)
+    table["probe"] = "score_order"
+    probabilities = [-3.0, -2.0, -4.0, -5.0, -6.0]
+    judge = complete_judge(engine="openai", model="m", base_url="http://127.0.0.1:9/v1", answer_format="score")
+
+    class Engine(SimpleNamespace):
+        STREAMS = False
+
+        def describe(self):
+            return {}
+
+        def answer(self, requests):
+            return (Response(each.request_id, text="The", option_logprobs=probabilities) for each in requests)
+
+        def close(self):
+            pass
+
+    for part in (table[:20], table):
+        shard.judge(part, store, Engine, readable=Readable(judge))
+    assert len(store.read()) == 40
+
+
+def test_where_asking_stops_the_last_line_has_the_true_count_and_the_message_says_how_to_ask_anew(tmp_path, caplog):
+    caplog.set_level(logging.INFO)
+    with running(lambda call: Reply(completion(UNREAD, model="m"))) as endpoint:
+        with pytest.raises(InputError, match=f"remove {re.escape(str(tmp_path / 'store'))}, so that all is asked anew"):
+            job(judge_shard, endpoint.base_url, tmp_path)
+        lines = [line for line in caplog.messages if line.startswith("asked")]
+        assert lines[-1].startswith("asked 20 / 100 requests, read 0 of 20, 0 failed")
+        shutil.rmtree(tmp_path / "store")
+        with pytest.raises(InputError):
+            job(judge_shard, endpoint.base_url, tmp_path)
+    assert len(endpoint.calls) == 2 * LEAST
+
+
+def test_the_use_of_calls_is_logged_once(tmp_path, caplog):
+    """In this process, where the log of the engine is seen."""
+    caplog.set_level(logging.INFO)
+    with running(lambda call: Reply(completion("[RESULT] 4", model="m"))) as endpoint:
+        assert not message(probe, endpoint.base_url, tmp_path)
+    assert [line for line in caplog.messages if "calls and" in line] == [
+        line for line in caplog.messages if line.startswith("120 calls and")
+    ]
+    assert len(endpoint.calls) == 120

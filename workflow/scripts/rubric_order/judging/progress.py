@@ -56,8 +56,19 @@ def progress(
     """
     clock = clock or time.monotonic
     speed = Speed()
-    started, last = clock(), None
-    failed = unasked = prompt_tokens = cached_tokens = 0
+    started, last, noted = clock(), None, 0
+    done = failed = unasked = prompt_tokens = cached_tokens = 0
+
+    def show() -> None:
+        told = _told(speed.at(now, done), total - done, now - started)
+        cached = 100 * cached_tokens / max(prompt_tokens, 1)
+        left_out = f", {unasked} not asked" if unasked else ""
+        read = str(readable) and f", {readable}"
+        log.info(
+            "asked %d / %d requests%s%s, %d failed%s, %.0f%% of prompt tokens from cache",
+            *(done - unasked, total, told, read, failed - unasked, left_out, cached),
+        )
+
     for done, response in enumerate(responses, start=1):
         yield response
         failed += response.error is not None
@@ -66,15 +77,10 @@ def progress(
         cached_tokens += response.cached_tokens or 0
         now = clock()
         if last is None or now - last >= every or done == total:
-            last = now
-            told = _told(speed.at(now, done), total - done, now - started)
-            cached = 100 * cached_tokens / max(prompt_tokens, 1)
-            left_out = f", {unasked} not asked" if unasked else ""
-            read = str(readable) and f", {readable}"
-            log.info(
-                "asked %d / %d requests%s%s, %d failed%s, %.0f%% of prompt tokens from cache",
-                *(done - unasked, total, told, read, failed - unasked, left_out, cached),
-            )
+            last, noted = now, done
+            show()
+    if str(readable) and noted < done:  # asking has stopped
+        show()
 
 
 def _told(speed: float | None, left: int, seconds: float) -> str:

@@ -1,15 +1,18 @@
 """Count which answers can be read. A study of whose first answers none can be read is asked no further."""
 
+import contextlib
 import dataclasses
+import queue
 from collections import Counter, defaultdict
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rubric_order import probes
 from rubric_order.base.errors import InputError
-from rubric_order.judging.engines import PASSING, Engine, Request, Response
+from rubric_order.judging.engines import PASSING, PAUSE, Engine, Request, Response
+from rubric_order.judging.progress import UNASKED
 from rubric_order.judging.second_requests import completed
 from rubric_order.parsing import decisions
 from rubric_order.parsing.choices import Choice
@@ -21,6 +24,8 @@ LEAST = 20  # answers of a study, none of them read, after which nothing more is
 MOST = 200  # answers of a study that are counted: reading takes time, and more would change nothing
 SHOWN = 200  # most characters of an answer that a message shows
 NO_LABELS = ("text", "verdict")  # kinds of answers that no probe reads: reference answers, and reviews of them
+
+Released = queue.SimpleQueue[np.ndarray | None]  # places of requests that may be asked; ends with None
 
 
 class Asked(NamedTuple):
@@ -41,7 +46,7 @@ class Tally:
 
 
 class Readable:
-    """Count of a judge's answers that give a choice.
+    """Count of a judge's answers that give a choice, or probabilities of the labels.
 
     Attributes:
         tallies: dictionary from a study to the count of its answers.
@@ -54,7 +59,9 @@ class Readable:
         self._stops = not (judge.accept_unread or judge.second_request)
         self._in_batches = isinstance(judge, Endpoint) and judge.batches is not None
         self.tallies: defaultdict[str, Tally] = defaultdict(Tally)
-        self._left: Counter[str] = Counter()
+        self._waiting: dict[str, np.ndarray] = {}  # of each study, places of the requests that are not released
+        self._under_way: Counter[str] = Counter()
+        self._released: Released = queue.SimpleQueue()
         self._open: dict[str, Asked] = {}
 
     def __str__(self) -> str:
@@ -79,7 +86,7 @@ class Readable:
             return
         tally.answers += 1
         choices = () if response.error else self._choices(asked, response)
-        tally.read += any(choice.label is not None for choice in choices)
+        tally.read += any(choice.label is not None for choice in choices) or _has_probabilities(asked, response)
         if not (tally.read or tally.unread):
             answer = _shortened(response.text or "") if response.error is None else response.error
             reason = f" ({choices[0].reason})" if choices else ""
@@ -95,50 +102,75 @@ class Readable:
         truncated = response.finish_reason == "length"
         return probes.load(asked.probe).read(completed(text, prefix), request.questions, truncated=truncated)
 
-    def begin(self, studies: Sequence[str]) -> None:
+    def begin(self, studies: Sequence[str], folder: object = "") -> None:
         """Take the study of each request that is still to be asked.
 
+        Args:
+            studies: study of each request.
+            folder: see `check`.
+
         Raises:
-            InputError: of an earlier job's answers to one of the studies none can be read.
+            InputError: of earlier answers to each of these studies none can be read.
         """
-        self._left = Counter(studies)
-        for study in self._left if not self._in_batches else ():  # a start takes up batches that were paid for
-            self._check(study)
+        names = np.asarray(studies, dtype=object)
+        self._waiting = {study: np.flatnonzero(names == study) for study in dict.fromkeys(studies)}
+        if not self._in_batches and all(map(self._is_stopped, self._waiting)):  # a start takes up batches
+            self.check(folder)
 
-    def rounds(self, studies: Sequence[str]) -> Iterator[np.ndarray]:
-        """Indices of requests in the rounds in which they are asked: first as many as may be unread, then all others.
+    def ask(
+        self, engine: Engine[Any], studies: Sequence[str], asked: Callable[[np.ndarray], Iterable[Asked]]
+    ) -> Generator[Response]:
+        """Responses of an engine, which `counted` counts. A study is not asked on while nothing of it can be read.
 
-        Engines take requests ahead of the answers, so that only a round of its own bounds what is paid for. Requests of
-        batches are asked in one round, since a batch can take a day.
+        At first as many requests of a study are asked as may be unread, and all others as soon as an answer was read.
+        An engine that does not stream is asked in rounds. Requests of batches are asked at once: a batch takes a day.
 
         Args:
-            studies: see `begin`.
-
-        Raises:
-            InputError: see `begin`, of requests in batches.
+            engine: the engine.
+            studies: study of each request.
+            asked: function that returns the requests at some places.
         """
-        names, self._left = np.asarray(studies, dtype=object), Counter(studies)
-        for study in self._left if self._in_batches else ():
-            self._check(study)
-        open_: np.ndarray = np.ones(len(names), dtype=bool)
-        before = -1
-        # Where failures that may pass leave nothing to count, the engine decides when it stops.
-        while self._stops and not self._in_batches and before < (before := self.numbers["answers"]):
-            first: np.ndarray = np.zeros(len(names), dtype=bool)
-            for study in self._left:
-                places, tally = np.flatnonzero(open_ & (names == study)), self.tallies[study]
-                number = 0 if tally.read else min(LEAST - tally.answers, len(places))
-                first[places[np.linspace(0, len(places) - 1, number).round().astype(int)]] = True
-            if first.any():
-                open_ &= ~first
-                yield np.flatnonzero(first)
-        if open_.any():
-            yield np.flatnonzero(open_)
+        self.begin(studies)
+        self._under_way.clear()
+        self._released = queue.SimpleQueue()
+        self._release(*self._waiting)
+        try:
+            if engine.STREAMS:
+                yield from engine.answer(self._stream(asked, self._released))
+                return
+            while places := list(self._now()):
+                yield from engine.answer(self._noted(asked(np.concatenate(places))))
+        finally:
+            self._released.put(None)  # a thread of the engine may wait for it
 
-    def ask(self, engine: Engine[Any], rounds: Iterable[Iterable[Asked]]) -> Generator[Response]:
-        """Responses of an engine to the requests of some rounds, see `rounds`. They are counted in `counted`."""
-        for asked in rounds:
-            yield from engine.answer(self._noted(asked))
+    def _release(self, *studies: str, everything: bool = False) -> None:
+        """Release requests of some studies: all after an answer was read, else no more than may be unread."""
+        for study in studies:
+            waiting, tally, under_way = self._waiting[study], self.tallies[study], self._under_way[study]
+            free = everything or tally.read or not self._stops or self._in_batches
+            number = len(waiting) if free else min(LEAST - tally.answers - under_way, len(waiting))
+            if number > 0 and not self._is_stopped(study):
+                places = np.linspace(0, len(waiting) - 1, number).round().astype(int)  # spread over the study
+                self._waiting[study] = np.delete(waiting, places)
+                self._under_way[study] += number
+                self._released.put(waiting[places])
+        if all(self._is_stopped(study) or not len(waiting) for study, waiting in self._waiting.items()):
+            self._released.put(None)
+
+    def _stream(self, asked: Callable[[np.ndarray], Iterable[Asked]], released: Released) -> Iterator[Request]:
+        """Requests as they are released, and `PAUSE` before a wait."""
+        while True:
+            if released.empty():
+                yield PAUSE
+            if (places := released.get()) is None:
+                return
+            yield from self._noted(asked(places))
+
+    def _now(self) -> Iterator[np.ndarray]:
+        """Places that were released until now."""
+        with contextlib.suppress(queue.Empty):
+            while (places := self._released.get_nowait()) is not None:
+                yield places
 
     def _noted(self, asked: Iterable[Asked]) -> Iterator[Request]:
         for one in asked:
@@ -146,27 +178,45 @@ class Readable:
             yield one.request
 
     def counted(self, responses: Iterable[Response]) -> Iterator[Response]:
-        """Pass on the responses of `ask`, and count them.
-
-        Raises:
-            InputError: of `LEAST` answers of a study none can be read, and some of its requests were not answered yet.
-        """
+        """Pass on the responses of `ask`, and count them."""
         for response in responses:
             asked = self._open.pop(response.request_id)
-            self._left[asked.study] -= 1
+            self._under_way[asked.study] -= 1
             self.count(asked, response)
+            if len(self._waiting[asked.study]):  # an engine that asks nothing more gives all others its error
+                self._release(asked.study, everything=response.attempts == 0 and response.reason in UNASKED)
             yield response
-            if not self._in_batches:  # all batches are under way
-                self._check(asked.study)
 
-    def _check(self, study: str) -> None:
-        tally, left = self.tallies[study], self._left[study]
-        if self._stops and left and not tally.read and tally.answers >= LEAST:
+    def _is_stopped(self, study: str) -> bool:
+        tally = self.tallies[study]
+        return self._stops and len(self._waiting[study]) > 0 and not tally.read and tally.answers >= LEAST
+
+    def check(self, folder: object = "") -> None:
+        """Check that no study was stopped.
+
+        Args:
+            folder: folder of the answers; empty if they are not kept.
+
+        Raises:
+            InputError: of `LEAST` answers of a study none can be read, and others of its requests were not asked.
+        """
+        for study in filter(self._is_stopped, self._waiting):
+            tally, left = self.tallies[study], len(self._waiting[study])
             of_study = f" of study {study}" if study else ""
+            again = f"; after a mend of the server, remove {folder}, so that all is asked anew" if folder else ""
             raise InputError(
                 f"judge: none of {tally.answers} answers{of_study} can be read: {tally.unread}. Mend the prompt or the"
-                f" form of the answer; or set accept_unread: true (--go-on) to ask the {left} others all the same"
+                f" form of the answer{again}; or set accept_unread: true (--go-on) to ask the {left} others all the"
+                " same"
             )
+
+
+def _has_probabilities(asked: Asked, response: Response) -> bool:
+    """True if an answer gives probabilities of the labels of a question, see `readouts.readouts`."""
+    if response.error or response.option_logprobs is None:
+        return False
+    logprobs = np.array(response.option_logprobs, dtype=float).reshape(len(asked.request.questions), -1)
+    return bool((np.exp(logprobs).sum(axis=1) > 0).any())
 
 
 def _shortened(text: str) -> str:

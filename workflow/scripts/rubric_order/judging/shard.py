@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 
 Watch = Callable[[Iterable[Response], int, object], Iterator[Response]]
 
+READ = ["text", "finish_reason", "option_logprobs"]  # columns from which an answer is read
 CHUNK_SECONDS = 20.0  # longest time that a finished request waits to be written
 LAST_SECONDS = 60.0  # time for further tries to write the last answers, if the disk does not take them
 MAX_WAITING = 4  # the job ends if the disk does not take so many times `CHUNK_REQUESTS` responses
@@ -133,7 +134,7 @@ def _ask(
     missing = unanswered(requests, store, retry_failed=retry_failed)
     if readable is not None:
         _recall(readable, requests.drop(missing.index), store)
-        readable.begin(_studies(missing))
+        readable.begin(_studies(missing), store.folder)
     log.info("%d requests: %d answered before, %d to judge", len(requests), len(requests) - len(missing), len(missing))
     if len(missing):
         running = engine()
@@ -149,8 +150,7 @@ def _ask(
         if readable is None:
             source = counted = running.answer(as_requests(missing))
         else:
-            rounds = readable.rounds(_studies(missing))
-            source = readable.ask(running, (_asked(missing.iloc[places]) for places in rounds))
+            source = readable.ask(running, _studies(missing), lambda places: _asked(missing.iloc[places]))
             counted = readable.counted(source)
         noted = measured(
             watch(counted, len(missing), readable or ""), lambda run: store.note({**run, "engine": engine_used})
@@ -164,6 +164,8 @@ def _ask(
             store.compact(requests["request_id"])
         except OSError as error:  # all is stored, but in more files than needed
             log.warning("%s: its files cannot be joined: %s", store.folder, error)
+        if readable is not None:
+            readable.check(store.folder)
 
 
 def unanswered(requests: pd.DataFrame, store: Store, *, retry_failed: bool) -> pd.DataFrame:
@@ -187,14 +189,14 @@ def _recall(readable: Readable, answered: pd.DataFrame, store: Store) -> None:
         if not readable.tallies[study].read:
             places = np.unique(np.linspace(0, len(rows) - 1, MOST).round().astype(int))
             part = answered.iloc[rows[places]]
-            count_read(readable, part, store.read(part["request_id"], ["text", "finish_reason"]))
+            count_read(readable, part, store.read(part["request_id"], READ))
 
 
 def count_read(readable: Readable, requests: pd.DataFrame, responses: pd.DataFrame) -> None:
     """Count the responses to some requests that can be read."""
-    columns = ["request_id", "text", "finish_reason", "error"]
-    rows = responses[columns].astype(object).where(responses[columns].notna(), None).itertuples(index=False)
-    by_request = {row.request_id: Response(*row) for row in rows}
+    table = responses[["request_id", "error", *READ]].astype(object)
+    rows = table.where(table.notna(), None).to_dict("records")
+    by_request = {row["request_id"]: Response(**row) for row in rows}
     for asked in _asked(requests):
         if asked.request.request_id in by_request:
             readable.count(asked, by_request[asked.request.request_id])

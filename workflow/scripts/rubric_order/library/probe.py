@@ -187,10 +187,10 @@ def _answers(
     ]
     readable, engine = Readable(judge), engines.load(judge)
     studies = [one.study for one in requests]
-    readable.begin(studies)
-    rounds = ([requests[place] for place in places] for places in readable.rounds(studies))
+    answers = readable.ask(engine, studies, lambda places: [requests[place] for place in places])
     try:
-        for answer in readable.counted(readable.ask(engine, rounds)):
+        for answer in readable.counted(answers):
             yield int(answer.request_id), answer.text, answer.error
+        readable.check()
     finally:
         engine.close()

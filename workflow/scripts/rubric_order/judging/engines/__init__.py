@@ -65,6 +65,9 @@ class Request:
         return tuple(question.name for question in self.questions) if len(self.questions) > 1 else ()
 
 
+PAUSE = Request("", "", ())  # no request: the next request may wait for the answers to those before
+
+
 @dataclass(frozen=True)
 class Response:
     """Raw answer of a judge. The fields are those of `contracts.responses.STORE`, without the engine."""
@@ -145,9 +148,12 @@ class Engine(settings.Engine, ABC, Generic[AnyJudge]):
         JUDGE: model of the settings of the judges that the engine answers for.
         judge: the judge that the engine answers for. The judge's `capabilities` say what the engine can do.
         resources: resources that the job has for the engine.
+        STREAMS: True if `answer` asks each request at once, also while it waits for the next one. It then gets `PAUSE`
+            before a wait for answers.
     """
 
     JUDGE: type[AnyJudge]
+    STREAMS: bool = False
 
     def __init__(self, judge: AnyJudge, resources: Resources) -> None:
         self.judge, self.resources = judge, resources

@@ -20,6 +20,8 @@ MeteredJudge = TypeVar("MeteredJudge", bound=Metered)
 class CallingEngine(Engine[MeteredJudge]):
     """A judge that is asked in calls, many at once, within its limits. `_begin` prepares the engine."""
 
+    STREAMS = True
+
     def __init__(self, judge: MeteredJudge, resources: Resources) -> None:
         super().__init__(judge, resources)
         # This time makes the description of each run unique: the model behind a name may change, and a call that failed

@@ -14,7 +14,7 @@ from contextlib import AbstractAsyncContextManager
 
 from rubric_order.base import signals
 from rubric_order.base.errors import InputError
-from rubric_order.judging.engines import PASSING, REFUSED, Request, Response
+from rubric_order.judging.engines import PASSING, PAUSE, REFUSED, Request, Response
 from rubric_order.judging.engines.accounts import Account
 from rubric_order.judging.engines.handover import Handover
 
@@ -70,7 +70,8 @@ class Delivery:
         self._refused: list[Response] = []
         self._gathered: list[Response] = []  # finished, but not handed over yet
         self._handed = self._taken = 0  # numbers of responses handed over, and taken by the job
-        self._in_a_row = 0
+        self._in_a_row = self._busy = 0
+        self._paused = False
         self._stopped: str | None = None
         self._ending_seconds = ENDING_SECONDS
         self._cancel_work: Callable[[], object] = lambda: None
@@ -150,7 +151,7 @@ class Delivery:
     async def _answer_all(self, requests: Iterator[Request], finished: Handover) -> None:
         self._refused.clear()
         self._stopped = None  # another round is tried; its first failure of such a kind stops it again
-        self._handed = self._taken = 0
+        self._handed = self._taken = self._busy = 0
         self._account.begin()
         source = _Source(requests)
         async with self._session:
@@ -189,6 +190,11 @@ class Delivery:
     async def _work(self, source: "_Source", finished: Handover) -> None:
         """Take and answer requests, one at a time, until none is left."""
         while (request := await source.next()) is not None:
+            self._paused = request == PAUSE
+            if self._paused:
+                self._pass_on_refused(finished)
+                continue
+            self._busy += 1
             if self._stopped is not None:
                 response = Response(request.request_id, error=f"stopped: {self._stopped}", attempts=0)
             else:
@@ -198,6 +204,8 @@ class Delivery:
                     self._put(cut_off.response, finished)
                     return
             self._deliver(response, finished)
+            self._busy -= 1
+            self._pass_on_refused(finished)
             await asyncio.sleep(0)
             while self._handed + len(self._gathered) - self._taken > MAX_WAITING_RESPONSES:
                 await asyncio.sleep(0.05)
@@ -230,6 +238,13 @@ class Delivery:
                 self._stopped = f"{self._in_a_row} requests in a row failed, the last as {response.error}"
                 log.warning("nothing more is asked: %s", self._stopped)
         self._put(response, finished)
+
+    def _pass_on_refused(self, finished: Handover) -> None:
+        """Pass on what is held back, if the job waits for it before it asks more."""
+        if self._paused and not self._busy:
+            for held in self._refused:
+                self._put(held, finished)
+            self._refused.clear()
 
     def _put(self, response: Response, finished: Handover) -> None:
         """Write a response down, and pass it on to the job soon."""

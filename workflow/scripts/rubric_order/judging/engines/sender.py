@@ -24,7 +24,7 @@ from typing import Any
 from rubric_order.base import command_line, locks, signals
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines
-from rubric_order.judging.engines import Engine, Request, Resources, Response
+from rubric_order.judging.engines import PAUSE, Engine, Request, Resources, Response
 from rubric_order.judging.engines.delivery import ENDING_SECONDS
 from rubric_order.judging.engines.handover import Handover
 from rubric_order.settings.judges.metered import Metered
@@ -50,6 +50,7 @@ class Sender(Engine[Metered]):
         self._process: subprocess.Popen[bytes] | None = None
         self._described: dict[str, Any] = {}
         self._force: threading.Timer | None = None
+        self._sending = threading.Lock()
         self._theirs, self._requests = Pipe(duplex=False)
         self._responses, self._given = Pipe(duplex=False)
 
@@ -71,7 +72,7 @@ class Sender(Engine[Metered]):
                 start_new_session=True,  # signals of a terminal reach only the job
             )
         self._send((self.judge, self.resources))
-        self._described = self._taken()
+        self._described, self.STREAMS = self._taken()
 
     def describe(self) -> dict[str, Any]:
         return self._described
@@ -103,9 +104,8 @@ class Sender(Engine[Metered]):
             self._limit()
             ended.set()
             room.put(None)
-            with contextlib.suppress(RuntimeError):  # the thread was not started
-                give.join()
-            self._end()
+            with self._sending:  # afterwards the thread, which may wait for a request, sends nothing
+                self._end()
             if not take.is_alive():
                 finished.put(None)
 
@@ -161,12 +161,17 @@ class Sender(Engine[Metered]):
         together: list[Request] = []
 
         def send() -> None:
-            if together:
-                self._send(together)
-                together.clear()
+            with self._sending:
+                if together and not ended.is_set():
+                    self._send(together)
+            together.clear()
 
         try:
             for request in requests:
+                if request == PAUSE:
+                    together.append(request)
+                    send()
+                    continue
                 if room.empty():
                     send()
                 room.get()
@@ -176,7 +181,9 @@ class Sender(Engine[Metered]):
                 if len(together) == TOGETHER:
                     send()
             send()
-            self._send(None)
+            with self._sending:
+                if not ended.is_set():
+                    self._send(None)
         except BaseException as error:  # it is raised where the responses are taken
             finished.put(error)
 
@@ -266,7 +273,7 @@ def _serve(judge: Metered, resources: Resources, requests: Connection, responses
         inbox.put(END)
 
     try:
-        responses.send(engine.describe())
+        responses.send((engine.describe(), engine.STREAMS))
         threading.Thread(target=take, daemon=True).start()
         while not ended.is_set() and (first := inbox.get()) != END:
             _answer(engine, _requests(first, inbox), responses)
