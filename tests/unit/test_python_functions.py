@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import dataclasses
 import functools
+import gc
 import math
 import sys
 import threading
@@ -422,7 +423,14 @@ def endless(kind, ended, begun):
             if ended.is_set():
                 break
 
-    return {"plain": plain, "async": coroutine, "blocking": blocking, "uncancelled": uncancelled}[kind]
+    async def unclosed(prompt):
+        begun.release()
+        while not ended.is_set():
+            with contextlib.suppress(BaseException):
+                await asyncio.sleep(60)
+
+    kinds = {"plain": plain, "async": coroutine, "blocking": blocking, "uncancelled": uncancelled, "unclosed": unclosed}
+    return kinds[kind]
 
 
 @pytest.fixture
@@ -437,11 +445,66 @@ ENDLESS = ["plain", "async", "blocking", "uncancelled"]
 
 
 @pytest.mark.parametrize("kind", ENDLESS)
-def test_a_call_that_takes_too_long_is_given_up_and_may_pass(ask, kind, ended):
+def test_a_call_that_takes_too_long_is_given_up_and_may_pass(ask, kind, ended, monkeypatch):
+    monkeypatch.setattr(python_engine, "HELD_SECONDS", 0.05)
+    monkeypatch.setattr(python_engine, "CLEAN_UP_SECONDS", 0.05)
     (response,) = ask(endless(kind, ended, threading.Semaphore(0)), timeout=0.05, max_attempts=2)
     assert not ended.is_set()
     assert response.error == "timeout: a_judge:judge gave no answer within 0.05 s"
     assert response.attempts == 2
+
+
+def test_calls_that_wait_for_a_blocked_event_loop_are_not_late(ask, monkeypatch):
+    """Each call blocks the loop for longer than `timeout`. It is paid for, so its answer is kept."""
+    monkeypatch.setattr(python_engine, "HELD_SECONDS", 60.0)
+    made = []
+
+    async def judge(prompt):
+        made.append(prompt)
+        time.sleep(0.02)
+        return 4
+
+    responses = ask(judge, 12, timeout=0.01)
+    assert [(response.text, response.attempts) for response in responses] == [("4", 1)] * 12
+    assert len(made) == 12
+
+
+def test_calls_behind_one_that_never_returns_are_neither_made_nor_charged(ask, ended, monkeypatch):
+    monkeypatch.setattr(python_engine, "HELD_SECONDS", 0.2)
+    begun = threading.Semaphore(0)
+    responses = ask(endless("blocking", ended, begun), 60, timeout=0.05, max_attempts=1, concurrency=20)
+    assert not ended.is_set()
+    assert [response.reason for response in responses].count("timeout") == 60
+    uncalled = [response for response in responses if not response.attempts]
+    assert len(uncalled) > 40
+    assert {(response.error, response.tokens) for response in uncalled} == {
+        ("timeout: a_judge:judge was not called, since another call has blocked the event loop for over 0.05 s", 0)
+    }
+
+
+def test_a_call_that_waits_for_a_blocked_event_loop_is_not_made_after_the_job_has_ended(ended):
+    begun = threading.Semaphore(0)
+    engine = engines.load(settings(concurrency=3), engines.Resources(function=endless("blocking", ended, begun)))
+    responses = []
+    answers = threading.Thread(target=lambda: responses.extend(engine.answer(request(f"r{k}") for k in range(9))))
+    answers.start()
+    begun.acquire()
+    engine.end_early(30.0)
+    ended.set()
+    answers.join()
+    engine.close()
+    assert [(response.text, response.attempts) for response in responses] == [("4", 1)]
+    assert not begun.acquire(blocking=False)
+
+
+@pytest.mark.parametrize("kind", ["uncancelled", "unclosed"])
+def test_calls_that_ignore_their_cancellation_leave_no_message(ask, kind, ended, monkeypatch, caplog):
+    monkeypatch.setattr(python_engine, "CLEAN_UP_SECONDS", 0.05)
+    messages = []
+    monkeypatch.setattr(sys, "unraisablehook", messages.append)
+    ask(endless(kind, ended, threading.Semaphore(0)), 5, timeout=0.05, max_attempts=1)
+    gc.collect()
+    assert [*messages, *(record.message for record in caplog.records if record.name == "asyncio")] == []
 
 
 def test_a_task_of_an_async_function_that_ends_the_program_ends_no_other_call(ask):
@@ -458,7 +521,7 @@ def test_a_task_of_an_async_function_that_ends_the_program_ends_no_other_call(as
 
 @pytest.mark.parametrize("kind", ENDLESS)
 def test_a_function_that_never_returns_does_not_keep_its_job_from_ending(tmp_path, monkeypatch, kind, ended):
-    """The calls under way count as made, and their requests are asked again."""
+    """The calls that have begun count as made, and all requests are asked again."""
     begun = threading.Semaphore(0)
     judge = endless(kind, ended, begun)
     monkeypatch.setattr(python_engine, "CLEAN_UP_SECONDS", 0.05)
@@ -467,14 +530,16 @@ def test_a_function_that_never_returns_does_not_keep_its_job_from_ending(tmp_pat
     responses = []
     answers = threading.Thread(target=lambda: responses.extend(engine.answer(request(f"r{k}") for k in range(9))))
     answers.start()
-    for _ in range(1 if kind == "blocking" else 3):  # others wait for the event loop
+    calls = 1 if kind == "blocking" else 3  # others wait for the event loop
+    for _ in range(calls):
         begun.acquire()
     engine.end_early(0.01)
     answers.join(30)
     assert not answers.is_alive()
     ended.set()
     engine.close()
-    assert [(r.error, r.attempts) for r in responses] == [("stopped: the job was ended before the answer came", 1)] * 3
+    stopped = ("stopped: the job was ended before the answer came", 1)
+    assert [(response.error, response.attempts) for response in responses] == [stopped] * calls
     assert (tmp_path / "open_calls.jsonl").read_text().count('["call"') == 3
 
 

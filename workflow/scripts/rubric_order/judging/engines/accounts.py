@@ -48,9 +48,11 @@ class Call:
 
     Attributes:
         used: use of the call. Until it is known, the most that the call can use.
+        sent: False where nothing has reached the judge.
     """
 
     used: Amount
+    sent: bool = True
 
 
 class Account:
@@ -128,18 +130,19 @@ class Account:
             self.under_way += 1
             try:
                 yield call
+            except CallError as error:
+                self.failures[error.reason] += 1
+                call.sent = call.sent and error.sent
+                if not error.billed:
+                    call.used = Amount(1)
+                raise
             finally:
                 self.under_way -= 1
-        except CallError as error:
-            self.failures[error.reason] += 1
-            if not error.sent:
-                call.used = Amount()
-                tally.attempts -= 1
-                if self.journal is not None:
-                    self.journal.unsent(request_id, most)
-            elif not error.billed:
-                call.used = Amount(1)
-            raise
+                if not call.sent:
+                    call.used = Amount()
+                    tally.attempts -= 1
+                    if self.journal is not None:
+                        self.journal.unsent(request_id, most)
         finally:
             self.budget.settle(most, call.used)
             if sent is not None:

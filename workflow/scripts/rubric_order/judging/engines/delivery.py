@@ -232,7 +232,7 @@ class Delivery:
                 self._put(held, finished)
             self._refused.clear()
             self._in_a_row = 0
-        elif response.attempts or reason == "connection":
+        elif response.attempts or reason in ("connection", "timeout"):
             self._in_a_row += 1
             if self._in_a_row >= MAX_FAILED_IN_A_ROW and self._stopped is None:
                 self._stopped = f"{self._in_a_row} requests in a row failed, the last as {response.error}"

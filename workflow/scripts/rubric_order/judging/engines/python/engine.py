@@ -2,18 +2,19 @@
 
 import asyncio
 import contextlib
-import functools
 import inspect
 import os
 import platform
 import re
 import threading
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future
 from typing import Any
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import Request, Response
-from rubric_order.judging.engines.accounts import Account, Tally, Usage
+from rubric_order.judging.engines.accounts import Account, Call, Tally, Usage
 from rubric_order.judging.engines.asking import Asker
 from rubric_order.judging.engines.calling import CallingEngine
 from rubric_order.judging.engines.failures import CallError, one_line, received, words_of
@@ -23,10 +24,12 @@ from rubric_order.prompts.messages import chat
 from rubric_order.settings.judges.python_functions import OF_SOURCE, PythonCallable
 
 CLEAN_UP_SECONDS = 2.0  # time for cancelled calls of an async function, which may ignore that they are cancelled
+HELD_SECONDS = 2.0  # an event loop whose clock is late by more than this is blocked by a call
 AT_ONCE = 32  # calls of an async function under way at once, if config gives no number
 TRANSIENT = ("ConnectionError", "TimeoutError")  # exceptions that may pass, for every judge
 SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)  # in names of secret variables
 
+AsyncFunction = Callable[[Any], Awaitable[Any]]
 Outcome = tuple[Any, BaseException | None]  # the value that a call returned, and the exception that it raised
 
 
@@ -47,7 +50,7 @@ class PythonEngine(CallingEngine[PythonCallable]):
             self.judge = self._as_planned()
         except InputError as error:
             raise InputError(f"judge: {error}") from None
-        self._calls = AsyncCalls()
+        self._calls = AsyncCalls(self.judge.timeout, lambda: self.account.closed)
         self._begin(
             lambda account: FunctionAsker(self.judge, self.function, account, self._calls).ask,
             at_once=AT_ONCE if is_async(self.function) else 1,
@@ -80,40 +83,117 @@ class PythonEngine(CallingEngine[PythonCallable]):
 
 
 class AsyncCalls:
-    """Calls of an async function, in an event loop and a thread of their own: nothing that they do delays the job."""
+    """Calls of an async function, in an event loop and a thread of their own: nothing that they do delays the job.
 
-    def __init__(self) -> None:
-        self._ended = threading.Event()
+    A call that blocks its loop for too long keeps it, and later calls get another.
+    """
 
-    @functools.cached_property
-    def _loop(self) -> asyncio.AbstractEventLoop:
-        loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, args=(loop,), name="judge", daemon=True)
-        self._thread.start()
-        return loop
+    def __init__(self, seconds: float, closed: Callable[[], bool]) -> None:
+        """Make no loop yet.
 
-    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
-        with contextlib.closing(loop):
-            while not self._ended.is_set():
-                with contextlib.suppress(BaseException):  # a task of the function has called `sys.exit`
-                    loop.run_forever()
-            if tasks := asyncio.all_tasks(loop):
-                for task in tasks:
-                    task.cancel()
-                loop.run_until_complete(asyncio.wait(tasks, timeout=CLEAN_UP_SECONDS))
-            loop.run_until_complete(loop.shutdown_asyncgens())
+        Args:
+            seconds: longest time of a call, from its beginning.
+            closed: function that returns whether no more calls may begin.
+        """
+        self._seconds, self._closed = seconds, closed
+        self._loop: Loop | None = None
 
-    async def outcome(self, function: Callable[[Any], Awaitable[Any]], argument: Any) -> Outcome:
-        """Result and error of a call, one of them None. It is cancelled with this coroutine, which does not wait."""
-        call = asyncio.run_coroutine_threadsafe(_awaited(function, argument), self._loop)
-        return await asyncio.wrap_future(call)
+    async def outcome(self, function: AsyncFunction, argument: Any, call: Call) -> Outcome:
+        """Result and error of a call, one of them None. It is cancelled with this coroutine, which does not wait.
+
+        Args:
+            function, argument: the function and its argument.
+            call: its `sent` becomes False if the function was not called.
+
+        Raises:
+            TimeoutError: the call takes too long, or another call blocks the event loop.
+        """
+        loop = self._loop = self._loop or Loop()
+        outcome: Future[Outcome] = Future()
+        task = loop.submit(self._run(function, argument, outcome, loop))
+        answer, begun = asyncio.wrap_future(outcome), time.monotonic()
+        most = self._seconds + HELD_SECONDS
+        try:
+            while not answer.done() and (left := max(begun, loop.beat) + most - time.monotonic()) > 0:
+                await asyncio.wait([answer], timeout=left)
+            if not outcome.done():
+                self._leave(loop)
+                raise TimeoutError
+            if outcome.cancelled():
+                raise asyncio.CancelledError
+            return outcome.result()
+        finally:
+            call.sent = not outcome.cancel()
+            task.cancel()
+            answer.cancel()
+
+    async def _run(self, function: AsyncFunction, argument: Any, outcome: Future[Outcome], loop: "Loop") -> None:
+        """Settle the outcome of a call in its thread, so that no answer is late because of other calls."""
+        if self._closed():
+            outcome.cancel()
+        if not outcome.set_running_or_notify_cancel():
+            return
+        loop.beat = time.monotonic()
+        clock = asyncio.get_running_loop().call_later(self._seconds, outcome.set_exception, TimeoutError())
+        try:
+            result = await _awaited(function, argument)
+        finally:
+            clock.cancel()
+        loop.beat = time.monotonic()
+        if not outcome.done():
+            outcome.set_result(result)
+
+    def _leave(self, loop: "Loop") -> None:
+        """Use a loop no more, since a call blocks it."""
+        if loop is self._loop:
+            self._loop = None
+            loop.end()
 
     def close(self) -> None:
         """End all calls. Calls that go on all the same end with the process."""
+        if self._loop is not None:
+            self._loop.end()
+            self._loop.clean.wait(2 * CLEAN_UP_SECONDS)
+
+
+class Loop:
+    """An event loop in a thread of its own.
+
+    Attributes:
+        beat: time at which a call last began or ended.
+        clean: set when the loop has ended.
+    """
+
+    def __init__(self) -> None:
+        self.beat = time.monotonic()
+        self.clean = threading.Event()
+        self._ended = threading.Event()
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._work, name="judge", daemon=True).start()
+
+    def submit(self, task: Coroutine[Any, Any, None]) -> "Future[None]":
+        return asyncio.run_coroutine_threadsafe(task, self._loop)
+
+    def end(self) -> None:
+        """End all tasks, without waiting. What becomes of them is of no interest any more."""
         self._ended.set()
-        if "_loop" in self.__dict__:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(2 * CLEAN_UP_SECONDS)
+        self._loop.set_exception_handler(lambda *_: None)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def _work(self) -> None:
+        while not self._ended.is_set():
+            with contextlib.suppress(BaseException):  # a task of the function has called `sys.exit`
+                self._loop.run_forever()
+        pending = asyncio.all_tasks(self._loop)
+        if pending:
+            for task in pending:
+                task.cancel()
+            _, pending = self._loop.run_until_complete(asyncio.wait(pending, timeout=CLEAN_UP_SECONDS))
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        self.clean.set()
+        if pending:  # Python complains of tasks that are deleted before their end: keep them until the process ends
+            threading.Event().wait()
+        self._loop.close()
 
 
 class FunctionAsker(Asker):
@@ -131,7 +211,7 @@ class FunctionAsker(Asker):
         judge, account = self._judge, self._account
         most = account.most(len(request.prompt.encode()), judge.answer_tokens or 0)
         async with account.call(request.request_id, most, tally) as call:
-            returned, error = await self._outcome(self._argument(request))
+            returned, error = await self._outcome(self._argument(request), call)
             if error is not None:
                 raise self._raised(error)
             response = received(
@@ -151,23 +231,25 @@ class FunctionAsker(Asker):
             return request.prompt
         return chat(request.prompt, self._judge.under(request.profile).system_prompt)
 
-    async def _outcome(self, argument: Any) -> Outcome:
+    async def _outcome(self, argument: Any, call: Call) -> Outcome:
         """Result and error of the function, one of them None.
 
         Raises:
             CallError: the call takes too long. If it cannot be stopped, it goes on, and its result is ignored.
         """
-        seconds = self._judge.timeout
+        name, seconds = self._judge.function, self._judge.timeout
         try:
+            if self._is_async:
+                return await self._calls.outcome(self._function, argument, call)
             async with asyncio.timeout(seconds):
-                if self._is_async:
-                    return await self._calls.outcome(self._function, argument)
                 returned, error = await _in_thread(self._function, argument)
-                if error is None and inspect.isawaitable(returned):
-                    return await self._calls.outcome(lambda _: returned, argument)
-                return returned, error
+            if error is None and inspect.isawaitable(returned):
+                return await self._calls.outcome(lambda _: returned, argument, Call(call.used))
+            return returned, error
         except TimeoutError:
-            details = f"{self._judge.function} gave no answer within {seconds:g} s"
+            details = f"{name} gave no answer within {seconds:g} s"
+            if not call.sent:
+                details = f"{name} was not called, since another call has blocked the event loop for over {seconds:g} s"
             raise CallError("timeout", details, billed=True) from None
 
     def _raised(self, error: BaseException) -> CallError:
@@ -179,7 +261,7 @@ class FunctionAsker(Asker):
         return CallError(reason, one_line(message, self._secrets), billed=True)
 
 
-async def _awaited(function: Callable[[Any], Awaitable[Any]], argument: Any) -> Outcome:
+async def _awaited(function: AsyncFunction, argument: Any) -> Outcome:
     """Result and error of an async function, one of them None. Only the cancelling of this task raises."""
     try:
         return await function(argument), None
