@@ -11,14 +11,19 @@ ORDERINGS = [np.roll(np.arange(1, 6), -turn)[::side] for side in (1, -1) for tur
 NAMES = [" ".join(map(str, ordering)) for ordering in ORDERINGS]
 
 
-def rows(score, *, group=None, probabilities=None, repeats=1):
-    """Rows of causes of a table of scores, items by orderings; NaN for a read without a score."""
+def rows(score, *, group=None, probabilities=None, repeats=1, stray=0, asked=None):
+    """Rows of causes of a table of scores, items by orderings; NaN for a read without a score.
+
+    `stray` reads have an ordering of their own. `asked` is True for the reads that there are.
+    """
     item, read = np.indices(score.shape).reshape(2, -1)
     group = np.arange(len(score)) if group is None else group
     columns = {"item": item, "group": group[item], "ordering": np.array(NAMES)[read], "score": score.ravel()}
     if probabilities is not None:
         columns |= {f"p_{level + 1}": probabilities[..., level].ravel() for level in range(5)}
     table = pd.concat([pd.DataFrame(columns)] * repeats, ignore_index=True)
+    table.loc[: stray - 1, "ordering"] = "2 1 3 5 4"
+    table = table if asked is None else table[asked.ravel()]
     (block,) = estimates.kept(estimates.scores_of(table)).blocks
     found = causes.causes(block)
     return {row["cause"]: row for row in found if row["readout"] == "hard" or row["cause"] in ("scale", "rounding")}
@@ -78,6 +83,17 @@ def test_failures_of_one_ordering_bound_its_shift_by_what_items_got_elsewhere():
     spread_out = np.tile([3.0, 2, 4, 2, 4, 2, 4, 2, 4, 3], (40, 1))
     spread_out[np.arange(40), np.arange(40) % 10] = np.nan
     assert "tests" not in rows(spread_out)["failures"]
+
+
+@pytest.mark.parametrize(("stray", "in_each"), [(1, 10), (0, 4)])
+def test_failures_by_ordering_are_tested_where_few_reads_or_all_have_orderings_of_their_own(stray, in_each):
+    """The usual ordering loses low scores; one read has another ordering, or each item has four of ten orderings."""
+    score = drawn(8, items=200)[0]
+    score[1:, 0] = np.where(score[1:, 0] <= 2, np.nan, score[1:, 0])
+    asked = np.random.default_rng(1).random(score.shape).argsort(axis=1).argsort(axis=1) < in_each
+    row = rows(score, stray=stray, asked=asked)["failures"]
+    assert (row["ordering"], row["p"] < 1e-3) == (NAMES[0], True)
+    assert row["tests"]["points"] > 0.05
 
 
 def test_a_scale_of_one_ordering_makes_no_preference():

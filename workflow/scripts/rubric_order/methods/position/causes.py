@@ -25,6 +25,7 @@ WRITTEN, GROUP, SATURATION, ROUNDING = "written", "group", "saturation", "roundi
 LEVEL = 0.05  # of the test that a cause is there
 MOST_ORDERINGS = 24  # of blocks that are tested
 FEWEST_ORDERINGS = 5  # without one of fewer, too little is left
+FEWEST_ITEMS = 20  # that were read in an ordering, if items have orderings of their own
 FEWEST_CELLS = 20  # pairs of item and ordering that were read twice; fewer repeats can agree by chance
 STEPS = np.linspace(0, 1, 11)
 CELLS_AT_ONCE = 4_000_000
@@ -34,9 +35,14 @@ def causes(block: Block) -> list[Row]:
     """Rows of the causes that could be tested, each with `cause` and `readout`, and `tests` where a finding falls.
 
     `tests` is a dictionary from tests of `order_tests` to p-values that allow for the cause. `p` is the p-value of the
-    cause itself.
+    cause itself. Where items share orderings, those of few items are left out.
     """
-    rows = [*_of_scores(block)]
+    block = block.common
+    rows, recurring = [*_of_scores(block)], block.design.items_of >= FEWEST_ITEMS
+    if not block.design.shared and 1 < recurring.sum() <= MOST_ORDERINGS:
+        part = block.part(recurring[block.orderings[1]])
+        readouts = [of for of in part.readouts() if of[0] in (Readout.HARD, Readout.SOFT)]
+        return [*rows, *(row for of in readouts for row in _failures(part, *of))]
     if not 1 < len(block.orderings[0]) <= MOST_ORDERINGS or not block.design.shared:
         return rows
     for readout, values in block.readouts():
@@ -168,18 +174,13 @@ def _failures(block: Block, readout: Readout, values: np.ndarray) -> Iterator[Ro
     row |= {"ordering": _name(block, worst), "share": float(share[worst])}
     row |= {"others": float(np.delete(failed, worst, 1).sum() / np.delete(asked, worst, 1).sum())}
     row["tests"] |= (
-        _log_odds(_part(block, ~excess[number]), readout) if block.crossed and (~excess).sum() > 1 else _none()
+        _log_odds(block.part(~excess[number]), readout) if block.crossed and (~excess).sum() > 1 else _none()
     )
     yield row
 
 
 def _none() -> dict[str, float]:
     return dict.fromkeys((order_tests.SELECTION, order_tests.PREFERENCE, order_tests.INTERACTION), 1.0)
-
-
-def _part(block: Block, chosen: np.ndarray) -> Block:
-    """Some reads of a block; all items stay."""
-    return Block(block.key, block.table[chosen], block.items, block.item[chosen], block.column[chosen])
 
 
 def _log_odds(block: Block, readout: Readout) -> dict[str, float]:
@@ -204,7 +205,7 @@ def _one_ordering(block: Block, readout: Readout) -> Iterator[Row]:
     if not np.nanmin([1.0, *(_p(fits[0], test) for test in contrasts)]) <= 2 * LEVEL:
         return
     fits += [
-        preference.sums(preference.compared(_part(block, number != one), readout)).by_cluster(group)
+        preference.sums(preference.compared(block.part(number != one), readout)).by_cluster(group)
         for one in range(len(shown))
     ]
     for test, contrast in contrasts.items():
