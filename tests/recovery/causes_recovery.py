@@ -125,6 +125,13 @@ def low_lost(share: float) -> Callable[[np.ndarray, Study], np.ndarray]:
     return lambda score, of: np.where(of.usual & (score <= 2) & (of.rng.random(score.shape) < share), np.nan, score)
 
 
+def first_lost(share: float) -> Callable[[np.ndarray, Study], np.ndarray]:
+    """A share of the answers at the first position is lost."""
+    return lambda score, of: np.where(
+        (score == of.rows[:, 0] + 1) & (of.rng.random(score.shape) < share), np.nan, score
+    )
+
+
 def four_of_ten(score: np.ndarray, of: Study) -> np.ndarray:
     """Each item is read in four orderings of its own."""
     rank = of.rng.random(score.shape).argsort(axis=1).argsort(axis=1)
@@ -234,6 +241,8 @@ CELLS = (
     wrong(
         "one stray ordering, another shifted alone", 12, CLAIMED, effect=shifted(1.0), soft=True, prompts=0.1, stray=1
     ),
+    *(wrong("30% of the answers at position 1 lost", 6, lost=first_lost(0.3), groups=groups) for groups in (100, 400)),
+    right("10% of the answers at position 1 lost, which adds 1", 6, lost=first_lost(0.1), effect=first(1.0)),
     # Held before.
     wrong("no effect, noise of prompts", 0, prompts=0.6),
     wrong("no effect, 4 of 10 orderings an item", 0, lost=four_of_ten, asked=False),

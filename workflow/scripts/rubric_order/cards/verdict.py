@@ -67,7 +67,8 @@ EFFECTS = {
     SINGLE: ("an", "ordering moves single items, up or down, by", "points (SD)"),
 }
 SMALL = "Detectable, but smaller than the margin"
-NO_POSITION = "no preference of a position is left, so only points are compared"
+ONLY_POINTS = "only points are compared"
+NO_POSITION = f"no preference of a position is left, so {ONLY_POINTS}"
 MISSED = 0.05  # probability of seeing no change, if the share that changes is at its upper bound
 WRITTEN_AS_0 = 0.005  # smaller values are written as 0 with two decimals
 ROUNDING = 1e-12  # smaller values are rounding errors
@@ -149,7 +150,7 @@ def _estimand(evidence: Evidence, name: str, readout: ReadoutResults, value: Int
     bounds = small.worst
     if name == POINTS and lost:  # the shift with any plausible scores for the reads without one
         reach = (value.high - value.low) / 2 if value.bounded else 0.0
-        ends = lost[0]["low"] - reach, lost[0]["high"] + reach
+        ends = min(row["low"] for row in lost) - reach, max(row["high"] for row in lost) + reach
         bounds = Interval(bounds.estimate, min(bounds.low, ends[0]), max(bounds.high, ends[1]))
     missing = [
         *_unknown(evidence),
@@ -159,6 +160,10 @@ def _estimand(evidence: Evidence, name: str, readout: ReadoutResults, value: Int
         missing.append(_open(evidence, name, _reach(small.worst), small.margin))
     if name == POINTS and lost and not _reach(bounds) < small.margin:
         missing.append(_of_cause(lost[0]))
+    by_position = [
+        row for row in evidence.causes_of(causes.FAILURES) if row["readout"] == readout.name and "reach" in row
+    ]
+    missing += [_of_cause(row) for row in by_position if name != POINTS and not row["reach"] < small.margin]
     return Estimand(
         name,
         value=value,
@@ -200,16 +205,28 @@ def _of_cause(row: Row) -> str:
     """The sentence on a cause that was found."""
     if row["cause"] == causes.SCALE:
         return f"With a scale for each ordering ({row['ordering']}: {row['times']:.1f} times as sure), {NO_POSITION}."
+    if "orderings" in row:
+        return f"With {row['orderings']} orderings, positions and single orderings cannot be separated: {ONLY_POINTS}."
     if row["cause"] == causes.ONE_ORDERING:
         return f"Without ordering {row['ordering']}, {NO_POSITION}."
+    if "position" in row:
+        where = f"most often where the item's usual answer stands in position {row['position']} ({_p(row['p'])})"
+        shift = (
+            f" Depending on these, the usual ordering shifts the mean by {_ends(row)} points." if "low" in row else ""
+        )
+        return f"Scores are missing where it matters, {where}.{shift}"
     text = (
         f"Scores are missing where it matters: in {_percent(row['share'])} of the reads of ordering {row['ordering']} "
         f"and in {_percent(row['others'])} of the others ({_p(row['p'])})."
     )
     if "low" not in row:
         return text
-    plausible, worst = (f"{row[f'{of}low']:+z.2f} to {row[f'{of}high']:+z.2f}" for of in ("", "worst_"))
-    return f"{text} Depending on these, the usual ordering shifts the mean by {plausible} points (at worst {worst})."
+    shift = f"{_ends(row)} points (at worst {_ends(row, 'worst_')})"
+    return f"{text} Depending on these, the usual ordering shifts the mean by {shift}."
+
+
+def _ends(row: Row, of: str = "") -> str:
+    return f"{row[f'{of}low']:+z.2f} to {row[f'{of}high']:+z.2f}"
 
 
 def _preventing(evidence: Evidence) -> Iterator[Cause]:
