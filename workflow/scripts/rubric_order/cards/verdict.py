@@ -71,6 +71,7 @@ ONLY_POINTS = "only points are compared"
 NO_POSITION = f"no preference of a position is left, so {ONLY_POINTS}"
 MISSED = 0.05  # probability of seeing no change, if the share that changes is at its upper bound
 WRITTEN_AS_0 = 0.005  # smaller values are written as 0 with two decimals
+UNBOUNDED = 20.0  # log-odds or points; a larger end of an interval bounds nothing
 ROUNDING = 1e-12  # smaller values are rounding errors
 
 
@@ -157,7 +158,7 @@ def _estimand(evidence: Evidence, name: str, readout: ReadoutResults, value: Int
         *([_why_saturated(evidence)] if readout.name == Readout.HARD and _saturation(evidence) else ()),
     ]
     if not small.shown:
-        missing.append(_open(evidence, name, _reach(small.worst), small.margin))
+        missing.append(_open(evidence, name, _reach(bounds), small.margin))
     if name == POINTS and lost and not _reach(bounds) < small.margin:
         missing.append(_of_cause(lost[0]))
     by_position = [
@@ -216,8 +217,8 @@ def _of_cause(row: Row) -> str:
         )
         return f"Scores are missing where it matters, {where}.{shift}"
     text = (
-        f"Scores are missing where it matters: in {_percent(row['share'])} of the reads of ordering {row['ordering']} "
-        f"and in {_percent(row['others'])} of the others ({_p(row['p'])})."
+        f"Scores are missing where it matters: in {percent(row['share'])} of the reads of ordering {row['ordering']} "
+        f"and in {percent(row['others'])} of the others ({_p(row['p'])})."
     )
     if "low" not in row:
         return text
@@ -245,7 +246,7 @@ def _preventing(evidence: Evidence) -> Iterator[Cause]:
         text = f"There {are} of items that are independent of each other{worth}; at least {FEWEST_GROUPS} are needed."
         yield Cause("groups", text, True)
     if evidence.failed_share > MOST_FAILED:
-        text = f"{_percent(evidence.failed_share)} of the reads have no score, and those could change the result."
+        text = f"{percent(evidence.failed_share)} of the reads have no score, and those could change the result."
         yield Cause(causes.FAILURES, text, True)
 
 
@@ -312,7 +313,7 @@ def _saturation(evidence: Evidence) -> str:
         often = "more than 99%" if spread.NEARLY_ALL < share < 1 else f"{share:.0%}"
         return f"it gives score {evidence.commonest_score} in {often} of its reads"
     if is_stable(evidence):
-        few = f"only {_percent(evidence.discordant_share)}" if evidence.discordant_share else "none"
+        few = f"only {percent(evidence.discordant_share)}" if evidence.discordant_share else "none"
         return f"{few} of the pairs of reads of an item have different scores"
     return ""
 
@@ -332,7 +333,7 @@ def _why_saturated(evidence: Evidence) -> str:
         most = 1 - MISSED ** (1 / evidence.n_groups)
         return (
             f"No order changed a score in {evidence.n_reads:,} reads: with {1 - MISSED:.0%} confidence it changes one "
-            f"in at most {_percent(most)} of the groups. Such scores cannot show a weak preference."
+            f"in at most {percent(most)} of the groups. Such scores cannot show a weak preference."
         )
     return f"The judge is saturated: {_saturation(evidence)}, which leaves little to find."
 
@@ -449,7 +450,11 @@ def _open(evidence: Evidence, name: str, reach: float, margin: float) -> str:
         return f"The shift of the mean score by one ordering is not known: {shared}."
     if reach < margin:
         return f"{evidence.n_groups} groups cannot exclude that in a few {article} {what} {margin:g} {unit} or more."
-    up_to = f"{margin:g} {unit} or more" if math.isnan(reach) else f"up to {reach:.2f} {unit} (margin {margin:g})"
+    up_to = (
+        f"{margin:g} {unit} or more"
+        if math.isnan(reach) or reach > UNBOUNDED
+        else f"up to {reach:.2f} {unit} (margin {margin:g})"
+    )
     return f"Not excluded: {article} {what} {up_to}."
 
 
@@ -495,6 +500,8 @@ def interval_text(value: Interval, form: str) -> str:
     largest = max(numbers, default=0.0)
     if ROUNDING < largest < WRITTEN_AS_0:
         form = form.replace("z.2f", ".2f").replace(".2f", f".{1 - math.floor(math.log10(largest))}f")
+    elif ROUNDING < (least := min(numbers, default=0.0)) < WRITTEN_AS_0 and (value.low > 0 or value.high < 0):
+        form = form.replace(".2f", f".{-math.floor(math.log10(least))}f")  # an end that is not 0 is not written as 0
     ends = f" [{value.low:{form}}, {value.high:{form}}]" if value.bounded else ""
     return f"{value.estimate:{form}}{ends}"
 
@@ -503,5 +510,8 @@ def _p(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """A share in words; 0% and 100% are written only where they are exact."""
+    if 0.995 <= share < 1:
+        return "more than 99%"
     return "0%" if share == 0 else f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
