@@ -125,6 +125,13 @@ def low_lost(share: float) -> Callable[[np.ndarray, Study], np.ndarray]:
     return lambda score, of: np.where(of.usual & (score <= 2) & (of.rng.random(score.shape) < share), np.nan, score)
 
 
+def first_lost(share: float) -> Callable[[np.ndarray, Study], np.ndarray]:
+    """A share of the answers at the first position is lost."""
+    return lambda score, of: np.where(
+        (score == of.rows[:, 0] + 1) & (of.rng.random(score.shape) < share), np.nan, score
+    )
+
+
 def four_of_ten(score: np.ndarray, of: Study) -> np.ndarray:
     """Each item is read in four orderings of its own."""
     rank = of.rng.random(score.shape).argsort(axis=1).argsort(axis=1)
@@ -148,7 +155,8 @@ class Cell:
         repeats: reads of each prompt. copied: whether these are copies of the first.
         prompts: what each prompt of an item adds to each score, standard deviation in log-odds.
         own: the same, for what a group adds to each score in all prompts.
-        asked_of: whether a read that is lost was asked for.
+        asked: whether a read that is lost was asked for.
+        stray: reads of an ordering that no other item has.
     """
 
     name: str
@@ -172,6 +180,7 @@ class Cell:
     repeats: int = 1
     copied: bool = False
     asked: bool = True
+    stray: int = 0
 
 
 def wrong(name: str, point: int, asks: str = BIASED, **settings: object) -> Cell:
@@ -222,6 +231,18 @@ CELLS = (
     wrong("twice as sharp in one ordering", 12, effect=sharper(2.0)),
     wrong("one ordering shifted alone", 12, CLAIMED, effect=shifted(1.0), soft=True, prompts=0.1),
     right("one ordering shifted alone", 12, effect=shifted(1.0), soft=True, prompts=0.1),
+    wrong(
+        "one stray ordering, 60% of the scores up to 2 lost in the usual one",
+        6,
+        lost=low_lost(0.6),
+        groups=400,
+        stray=1,
+    ),
+    wrong(
+        "one stray ordering, another shifted alone", 12, CLAIMED, effect=shifted(1.0), soft=True, prompts=0.1, stray=1
+    ),
+    *(wrong("30% of the answers at position 1 lost", 6, lost=first_lost(0.3), groups=groups) for groups in (100, 400)),
+    right("10% of the answers at position 1 lost, which adds 1", 6, lost=first_lost(0.1), effect=first(1.0)),
     # Held before.
     wrong("no effect, noise of prompts", 0, prompts=0.6),
     wrong("no effect, 4 of 10 orderings an item", 0, lost=four_of_ten, asked=False),
@@ -293,6 +314,8 @@ def reads(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
             np.put_along_axis(by_score, np.broadcast_to(of.rows, shares.shape), known, axis=-1)
             tables[-1] = tables[-1].assign(**{f"p_{k + 1}": by_score[..., k].ravel() for k in range(cell.n)})
     table = pd.concat(tables, ignore_index=True)
+    strays = table[4 : 4 + cell.stray].assign(ordering="2 1 3 5 4")
+    table = pd.concat([table, strays], ignore_index=True) if cell.stray else table
     return table if cell.asked else table[table["score"].notna()]
 
 

@@ -15,6 +15,8 @@ CELLS = {
     [
         ("biased: nine orderings agree", 7, 8),
         ("wrongly biased: 60% of the scores", 0, 2),
+        ("wrongly biased: 30% of the answers at position 1 lost; 5 levels, 400", 0, 2),
+        ("wrongly preference claimed: one stray ordering", 0, 2),
         ("wrongly share that changes: each row three times", 0, 0),
         ("wrongly biased: twice as sharp in one ordering; 5 levels; probabilities", 0, 2),
         pytest.param("wrongly equivalent: written scores of groups", 0, 2, marks=pytest.mark.slow),

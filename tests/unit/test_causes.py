@@ -3,24 +3,32 @@
 import numpy as np
 import pandas as pd
 import pytest
+from factories import random_scores
 
 from rubric_order.library import estimates
-from rubric_order.methods.position import causes
+from rubric_order.methods.position import blocks, causes
+from rubric_order.prompts import orderings
 
 ORDERINGS = [np.roll(np.arange(1, 6), -turn)[::side] for side in (1, -1) for turn in range(5)]
 NAMES = [" ".join(map(str, ordering)) for ordering in ORDERINGS]
 
 
-def rows(score, *, group=None, probabilities=None, repeats=1):
-    """Rows of causes of a table of scores, items by orderings; NaN for a read without a score."""
+def rows(score, *, group=None, probabilities=None, repeats=1, stray=0, asked=None):
+    """Rows of causes of a table of scores, items by orderings; NaN for a read without a score.
+
+    `stray` reads have an ordering of their own. `asked` is True for the reads that there are.
+    """
     item, read = np.indices(score.shape).reshape(2, -1)
     group = np.arange(len(score)) if group is None else group
     columns = {"item": item, "group": group[item], "ordering": np.array(NAMES)[read], "score": score.ravel()}
     if probabilities is not None:
         columns |= {f"p_{level + 1}": probabilities[..., level].ravel() for level in range(5)}
     table = pd.concat([pd.DataFrame(columns)] * repeats, ignore_index=True)
+    table.loc[: stray - 1, "ordering"] = "2 1 3 5 4"
+    table = table if asked is None else table[asked.ravel()]
     (block,) = estimates.kept(estimates.scores_of(table)).blocks
     found = causes.causes(block)
+    found = [row | {"cause": row["cause"] + " by position" * ("reach" in row)} for row in found]
     return {row["cause"]: row for row in found if row["readout"] == "hard" or row["cause"] in ("scale", "rounding")}
 
 
@@ -80,6 +88,29 @@ def test_failures_of_one_ordering_bound_its_shift_by_what_items_got_elsewhere():
     assert "tests" not in rows(spread_out)["failures"]
 
 
+@pytest.mark.parametrize(("stray", "in_each"), [(1, 10), (0, 4)])
+def test_failures_by_ordering_are_tested_where_few_reads_or_all_have_orderings_of_their_own(stray, in_each):
+    """The usual ordering loses low scores; one read has another ordering, or each item has four of ten orderings."""
+    score = drawn(8, items=200)[0]
+    score[1:, 0] = np.where(score[1:, 0] <= 2, np.nan, score[1:, 0])
+    asked = np.random.default_rng(1).random(score.shape).argsort(axis=1).argsort(axis=1) < in_each
+    row = rows(score, stray=stray, asked=asked)["failures"]
+    assert (row["ordering"], row["p"] < 1e-3) == (NAMES[0], True)
+    assert row["tests"]["points"] > 0.05
+
+
+def test_failures_where_the_likely_score_stands_first_explain_a_preference():
+    """A third of the answers at position 1 are lost, or of all answers of a judge that prefers position 1."""
+    lost = np.random.default_rng(1).random((300, 10)) < 0.3
+    score = drawn(9, items=300)[0]
+    row = rows(np.where(lost & (score == [ordering[0] for ordering in ORDERINGS]), np.nan, score))[
+        "failures by position"
+    ]
+    assert (row["position"], row["p"] < 1e-3) == (1, True)
+    assert min(row["tests"]["preference"], row["tests"]["selection"]) > 0.05
+    assert "failures by position" not in rows(np.where(lost, np.nan, drawn(9, items=300, first=1.0)[0]))
+
+
 def test_a_scale_of_one_ordering_makes_no_preference():
     score, shares = drawn(2, times=np.where(np.arange(10) == 2, 2.0, 1.0))
     row = rows(score, probabilities=shares)["scale"]
@@ -97,6 +128,16 @@ def test_a_shift_of_one_ordering_is_no_preference_for_a_position():
     row = rows(score)["one ordering"]
     assert (row["ordering"], row["tests"]["preference"]) == (NAMES[0], 1.0)
     assert "one ordering" not in rows(drawn(6, items=100, first=1.0)[0])
+
+
+def test_a_position_is_not_told_from_one_of_fewer_than_five_orderings():
+    five = np.tile(np.arange(10) < 5, (60, 1))
+    assert "orderings" not in rows(drawn(6, first=1.0)[0], asked=five).get("one ordering", {})
+    turns = {"shown": orderings.rotations(4), "strategy": "recorded"}
+    (block,) = blocks.blocks(random_scores(1, n=4, n_items=30, n_reads=4, failing=0, **turns))
+    (row,) = [row for row in causes.causes(block) if row["cause"] == "one ordering" and row["readout"] == "hard"]
+    assert row["orderings"] == 4
+    assert set(row["tests"].values()) == {1.0}
 
 
 def test_one_decimal_is_too_coarse_and_two_are_not():

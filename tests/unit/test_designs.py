@@ -52,3 +52,14 @@ def test_items_that_are_read_in_orderings_of_their_own_share_none():
     table["ordering"] = [*rng.permuted(np.tile(np.arange(1, 6), (30, 1)), axis=1)]
     (block,) = blocks.blocks(table)
     assert not block.design.shared
+    assert block.common is block
+
+
+def test_one_stray_read_leaves_the_orderings_that_items_share():
+    table = random_scores(1, n=4, n_items=30, n_reads=8, failing=0)
+    table["ordering"] = [*np.tile(np.vstack([TURNS, TURNS[:, ::-1]]), (30, 1))]
+    table.at[table.index[3], "ordering"] = np.array([2, 1, 3, 4])
+    (block,) = blocks.blocks(table)
+    assert block.design.shared
+    assert block.design.common.tolist().count(False) == 1
+    assert (len(block.common.orderings[0]), len(block.common.table)) == (8, 239)

@@ -11,7 +11,7 @@ from rubric_order.base.readouts import Readout
 from rubric_order.cards import card, headline, terms
 from rubric_order.cards.evidence import Agreement, Rankings, ReadoutResults, Small
 from rubric_order.cards.spread import Spread
-from rubric_order.cards.verdict import VERDICTS, Verdict, judge
+from rubric_order.cards.verdict import VERDICTS, Verdict, interval_text, judge, percent
 
 OPEN = Small("undecided", 0.1, Interval(0.1, -0.1, 0.27))
 FAR = Small("not shown", 0.2, Interval(0.5, 0.4, 0.6))
@@ -112,3 +112,28 @@ def test_agreement_of_the_few_reads_with_a_score_is_not_what_to_mend_first():
     assert verdict.advice.startswith("Look at the reads without a score first")
     assert "is below 0" in verdict.reasons[-1]
     assert "is below 0" in judge(dataclasses.replace(doubted, n_reads=784, n_failed=16)).reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0, "0%"), (0.034, "3.4%"), (0.25, "25%"), (0.9975, "more than 99%"), (0.99, "99%"), (1, "100%")],
+)
+def test_a_share_is_100_percent_only_if_it_is_exactly_that(share, words):
+    assert percent(share) == words
+
+
+def test_an_end_that_is_not_0_is_not_written_as_0():
+    assert interval_text(Interval(-0.17, -0.34, -0.003), "+z.2f") == "-0.170 [-0.340, -0.003]"
+    assert interval_text(Interval(-0.17, -0.34, 0.003), "+z.2f") == "-0.17 [-0.34, +0.00]"
+
+
+def test_a_bound_of_reads_that_are_missing_is_one_number_and_a_huge_one_is_none():
+    causes = ({"cause": "failures", "readout": "hard", "p": 0.01, "position": 1, "low": -0.3, "high": 0.1},)
+    hard = dataclasses.replace(PLAIN.hard, small_points=OPEN)
+    evidence = dataclasses.replace(PLAIN, hard=hard, causes=causes)
+    made = judge(evidence)
+    assert headline.headline(evidence, made).size.startswith("an order could move the mean score by up to 0.32 points")
+    assert any("mean score by up to 0.32 points" in reason for reason in made.reasons)
+    huge = dataclasses.replace(hard, small_log_odds=Small("not shown", 0.2, Interval(0.1, -8257, 8257)))
+    reasons = " ".join(judge(dataclasses.replace(PLAIN, hard=huge)).reasons)
+    assert "a position adds 0.2 log-odds or more." in reasons

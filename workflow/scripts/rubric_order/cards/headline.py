@@ -57,7 +57,7 @@ def headline(evidence: Evidence, verdict: verdicts.Verdict) -> Headline:
         parts = ["option probabilities do not show what the order does to the written scores, which users see"]
     if evidence.readouts and evidence.failed_share > verdicts.MOST_FAILED:
         # If most reads have no score, no size is given.
-        failed = f"{evidence.failed_share:.0%} of the reads have no score"
+        failed = f"{verdicts.percent(evidence.failed_share)} of the reads have no score"
         parts = [failed] if evidence.failed_share > HALF else [failed, *parts]
     return Headline(WORDS[verdict.word], "; ".join(parts))
 
@@ -78,7 +78,7 @@ def _effect(evidence: Evidence, verdict: verdicts.Verdict) -> Iterator[str]:
         yield "scores that are missing could explain what was found"
     elif row.small:
         yield f"no order moves the {of} by {row.margin:g} points or more"
-    elif not math.isnan(reach):
+    elif not math.isnan(reach) and reach <= verdicts.UNBOUNDED:
         yield f"an order could move the {of} by up to {max(reach, row.margin):.2f} points"
 
 

@@ -67,9 +67,11 @@ EFFECTS = {
     SINGLE: ("an", "ordering moves single items, up or down, by", "points (SD)"),
 }
 SMALL = "Detectable, but smaller than the margin"
-NO_POSITION = "no preference of a position is left, so only points are compared"
+ONLY_POINTS = "only points are compared"
+NO_POSITION = f"no preference of a position is left, so {ONLY_POINTS}"
 MISSED = 0.05  # probability of seeing no change, if the share that changes is at its upper bound
 WRITTEN_AS_0 = 0.005  # smaller values are written as 0 with two decimals
+UNBOUNDED = 20.0  # log-odds or points; a larger end of an interval bounds nothing
 ROUNDING = 1e-12  # smaller values are rounding errors
 
 
@@ -149,16 +151,20 @@ def _estimand(evidence: Evidence, name: str, readout: ReadoutResults, value: Int
     bounds = small.worst
     if name == POINTS and lost:  # the shift with any plausible scores for the reads without one
         reach = (value.high - value.low) / 2 if value.bounded else 0.0
-        ends = lost[0]["low"] - reach, lost[0]["high"] + reach
+        ends = min(row["low"] for row in lost) - reach, max(row["high"] for row in lost) + reach
         bounds = Interval(bounds.estimate, min(bounds.low, ends[0]), max(bounds.high, ends[1]))
     missing = [
         *_unknown(evidence),
         *([_why_saturated(evidence)] if readout.name == Readout.HARD and _saturation(evidence) else ()),
     ]
     if not small.shown:
-        missing.append(_open(evidence, name, _reach(small.worst), small.margin))
+        missing.append(_open(evidence, name, _reach(bounds), small.margin))
     if name == POINTS and lost and not _reach(bounds) < small.margin:
         missing.append(_of_cause(lost[0]))
+    by_position = [
+        row for row in evidence.causes_of(causes.FAILURES) if row["readout"] == readout.name and "reach" in row
+    ]
+    missing += [_of_cause(row) for row in by_position if name != POINTS and not row["reach"] < small.margin]
     return Estimand(
         name,
         value=value,
@@ -200,16 +206,28 @@ def _of_cause(row: Row) -> str:
     """The sentence on a cause that was found."""
     if row["cause"] == causes.SCALE:
         return f"With a scale for each ordering ({row['ordering']}: {row['times']:.1f} times as sure), {NO_POSITION}."
+    if "orderings" in row:
+        return f"With {row['orderings']} orderings, positions and single orderings cannot be separated: {ONLY_POINTS}."
     if row["cause"] == causes.ONE_ORDERING:
         return f"Without ordering {row['ordering']}, {NO_POSITION}."
+    if "position" in row:
+        where = f"most often where the item's usual answer stands in position {row['position']} ({_p(row['p'])})"
+        shift = (
+            f" Depending on these, the usual ordering shifts the mean by {_ends(row)} points." if "low" in row else ""
+        )
+        return f"Scores are missing where it matters, {where}.{shift}"
     text = (
-        f"Scores are missing where it matters: in {_percent(row['share'])} of the reads of ordering {row['ordering']} "
-        f"and in {_percent(row['others'])} of the others ({_p(row['p'])})."
+        f"Scores are missing where it matters: in {percent(row['share'])} of the reads of ordering {row['ordering']} "
+        f"and in {percent(row['others'])} of the others ({_p(row['p'])})."
     )
     if "low" not in row:
         return text
-    plausible, worst = (f"{row[f'{of}low']:+z.2f} to {row[f'{of}high']:+z.2f}" for of in ("", "worst_"))
-    return f"{text} Depending on these, the usual ordering shifts the mean by {plausible} points (at worst {worst})."
+    shift = f"{_ends(row)} points (at worst {_ends(row, 'worst_')})"
+    return f"{text} Depending on these, the usual ordering shifts the mean by {shift}."
+
+
+def _ends(row: Row, of: str = "") -> str:
+    return f"{row[f'{of}low']:+z.2f} to {row[f'{of}high']:+z.2f}"
 
 
 def _preventing(evidence: Evidence) -> Iterator[Cause]:
@@ -228,7 +246,7 @@ def _preventing(evidence: Evidence) -> Iterator[Cause]:
         text = f"There {are} of items that are independent of each other{worth}; at least {FEWEST_GROUPS} are needed."
         yield Cause("groups", text, True)
     if evidence.failed_share > MOST_FAILED:
-        text = f"{_percent(evidence.failed_share)} of the reads have no score, and those could change the result."
+        text = f"{percent(evidence.failed_share)} of the reads have no score, and those could change the result."
         yield Cause(causes.FAILURES, text, True)
 
 
@@ -295,7 +313,7 @@ def _saturation(evidence: Evidence) -> str:
         often = "more than 99%" if spread.NEARLY_ALL < share < 1 else f"{share:.0%}"
         return f"it gives score {evidence.commonest_score} in {often} of its reads"
     if is_stable(evidence):
-        few = f"only {_percent(evidence.discordant_share)}" if evidence.discordant_share else "none"
+        few = f"only {percent(evidence.discordant_share)}" if evidence.discordant_share else "none"
         return f"{few} of the pairs of reads of an item have different scores"
     return ""
 
@@ -315,7 +333,7 @@ def _why_saturated(evidence: Evidence) -> str:
         most = 1 - MISSED ** (1 / evidence.n_groups)
         return (
             f"No order changed a score in {evidence.n_reads:,} reads: with {1 - MISSED:.0%} confidence it changes one "
-            f"in at most {_percent(most)} of the groups. Such scores cannot show a weak preference."
+            f"in at most {percent(most)} of the groups. Such scores cannot show a weak preference."
         )
     return f"The judge is saturated: {_saturation(evidence)}, which leaves little to find."
 
@@ -432,7 +450,11 @@ def _open(evidence: Evidence, name: str, reach: float, margin: float) -> str:
         return f"The shift of the mean score by one ordering is not known: {shared}."
     if reach < margin:
         return f"{evidence.n_groups} groups cannot exclude that in a few {article} {what} {margin:g} {unit} or more."
-    up_to = f"{margin:g} {unit} or more" if math.isnan(reach) else f"up to {reach:.2f} {unit} (margin {margin:g})"
+    up_to = (
+        f"{margin:g} {unit} or more"
+        if math.isnan(reach) or reach > UNBOUNDED
+        else f"up to {reach:.2f} {unit} (margin {margin:g})"
+    )
     return f"Not excluded: {article} {what} {up_to}."
 
 
@@ -478,6 +500,8 @@ def interval_text(value: Interval, form: str) -> str:
     largest = max(numbers, default=0.0)
     if ROUNDING < largest < WRITTEN_AS_0:
         form = form.replace("z.2f", ".2f").replace(".2f", f".{1 - math.floor(math.log10(largest))}f")
+    elif ROUNDING < (least := min(numbers, default=0.0)) < WRITTEN_AS_0 and (value.low > 0 or value.high < 0):
+        form = form.replace(".2f", f".{-math.floor(math.log10(least))}f")  # an end that is not 0 is not written as 0
     ends = f" [{value.low:{form}}, {value.high:{form}}]" if value.bounded else ""
     return f"{value.estimate:{form}}{ends}"
 
@@ -486,5 +510,8 @@ def _p(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """A share in words; 0% and 100% are written only where they are exact."""
+    if 0.995 <= share < 1:
+        return "more than 99%"
     return "0%" if share == 0 else f"{share:.1%}" if share < 0.1 else f"{share:.0%}"

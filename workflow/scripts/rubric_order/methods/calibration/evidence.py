@@ -74,7 +74,7 @@ def lay_out(block: Block, readout: Readout) -> Laid | None:
         - the orderings cannot be halved;
         - no item has a score in every ordering.
     """
-    columns = {VALUES[readout], READOUTS[readout]}
+    block, columns = block.common, {VALUES[readout], READOUTS[readout]}
     if not columns <= set(block.table) or not block.design.shared or len(block.orderings[0]) > MOST_ORDERINGS:
         return None
     shown, number = block.orderings

@@ -95,6 +95,22 @@ class Block:
             return self.keys["strategy"] in EVERY_POSITION
         return self.design.crossed
 
+    def part(self, chosen: np.ndarray) -> "Block":
+        """Some reads, all items.
+
+        Args:
+            chosen: True for the reads of the part, shape (n_reads,).
+        """
+        return Block(self.key, self.table[chosen], self.items, self.item[chosen], self.column[chosen])
+
+    @cached_property
+    def common(self) -> "Block":
+        """The reads in orderings that items share, see `designs.Design.common`; all reads if items share none."""
+        common = self.design.common
+        if common.all() or not self.design.shared:
+            return self
+        return self.part(common[self.orderings[1]])
+
     @cached_property
     def design(self) -> Design:
         """The design of all reads, including reads without a score."""

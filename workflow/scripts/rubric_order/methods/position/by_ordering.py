@@ -87,6 +87,7 @@ def by_ordering(
         - the orderings do not show each score equally often at each position;
         - no item has a score from each of its reads, in every ordering.
     """
+    block = block.common
     shown, _ = block.orderings
     if not 2 <= len(shown) <= MOST_ORDERINGS or not block.design.shared:
         return None

@@ -1,8 +1,9 @@
 """Causes other than positions that could give the findings of a bias card, and p-values that allow for each of them.
 
-- **failures**: reads without a score are more frequent in some orderings, or in some orderings for low or high scores.
+- **failures**: reads without a score are more frequent in some orderings, there for low or high scores, or where the
+  scores of an item's other reads stand at some position.
 - **scale**: the judge is surer in some orderings. Log-odds then change most for the scores that it prefers anyway.
-- **one ordering**: without one ordering, no position is preferred.
+- **one ordering**: without one ordering, no position is preferred; or too few are left to test this.
 - **copies**: repeats of a prompt never differ, so that they do not show chance.
 - **written**: groups prefer positions in written scores that they do not prefer in option probabilities.
 - **group**: the correlation of what orderings do to the items of a group.
@@ -11,6 +12,7 @@
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,8 +27,10 @@ WRITTEN, GROUP, SATURATION, ROUNDING = "written", "group", "saturation", "roundi
 LEVEL = 0.05  # of the test that a cause is there
 MOST_ORDERINGS = 24  # of blocks that are tested
 FEWEST_ORDERINGS = 5  # without one of fewer, too little is left
+FEWEST_ITEMS = 20  # that were read in an ordering, if items have orderings of their own
 FEWEST_CELLS = 20  # pairs of item and ordering that were read twice; fewer repeats can agree by chance
 STEPS = np.linspace(0, 1, 11)
+CLEARLY = 2.0  # standard errors by which a position has more failures than others
 CELLS_AT_ONCE = 4_000_000
 
 
@@ -34,9 +38,14 @@ def causes(block: Block) -> list[Row]:
     """Rows of the causes that could be tested, each with `cause` and `readout`, and `tests` where a finding falls.
 
     `tests` is a dictionary from tests of `order_tests` to p-values that allow for the cause. `p` is the p-value of the
-    cause itself.
+    cause itself. Where items share orderings, those of few items are left out.
     """
-    rows = [*_of_scores(block)]
+    block = block.common
+    rows, recurring = [*_failures_by_position(block), *_of_scores(block)], block.design.items_of >= FEWEST_ITEMS
+    if not block.design.shared and 1 < recurring.sum() <= MOST_ORDERINGS:
+        part = block.part(recurring[block.orderings[1]])
+        readouts = [of for of in part.readouts() if of[0] in (Readout.HARD, Readout.SOFT)]
+        return [*rows, *(row for of in readouts for row in _failures(part, *of))]
     if not 1 < len(block.orderings[0]) <= MOST_ORDERINGS or not block.design.shared:
         return rows
     for readout, values in block.readouts():
@@ -168,24 +177,87 @@ def _failures(block: Block, readout: Readout, values: np.ndarray) -> Iterator[Ro
     row |= {"ordering": _name(block, worst), "share": float(share[worst])}
     row |= {"others": float(np.delete(failed, worst, 1).sum() / np.delete(asked, worst, 1).sum())}
     row["tests"] |= (
-        _log_odds(_part(block, ~excess[number]), readout) if block.crossed and (~excess).sum() > 1 else _none()
+        _log_odds(block.part(~excess[number]), readout) if block.crossed and (~excess).sum() > 1 else _none()
     )
     yield row
+
+
+def _failures_by_position(block: Block) -> Iterator[Row]:
+    """The test that scores are missing where likely ones stand at some position, and what is left of findings.
+
+    Likely scores of a read are those of the item's other reads. A growing part of the failures, those at which such a
+    position is likeliest first, gets the score that stands there.
+    """
+    score = block.table["score"].to_numpy(dtype=float, na_value=np.nan)
+    failed, n = np.isnan(score), block.n
+    if failed.all() or not failed.any() or not block.crossed:
+        return
+    items, item = np.unique(block.item, return_inverse=True)
+    group = block.units("group", items)
+    own = (np.arange(1, n + 1) == score[:, None]) * 1.0
+    others = resampling.sum_units(own, item)[item] - own
+    used = others.sum(axis=1, keepdims=True) > 0
+    likely = np.take_along_axis(others / np.maximum(others.sum(axis=1, keepdims=True), 1), block.shown - 1, axis=1)
+    times = resampling.sum_units(used * 1, item)[item][used & failed[:, None]]
+    alone = times.mean() < 2 if len(times) else True  # as with two reads an item: items are compared, not reads
+    unit = item * (not alone)
+    times = np.maximum(resampling.sum_units(used * 1, unit), 1)[unit]
+    away, middle = (
+        used * (part - (resampling.sum_units(used * part, unit)[unit] / times)) for part in (failed[:, None], likely)
+    )
+    sums = resampling.sum_units(resampling.sum_units(away * middle, item), group)
+    p, total = rao_scott.zero_total(sums), sums.sum(axis=0)
+    if p > LEVEL:
+        return
+    over = np.flatnonzero(total >= min(total.max(), CLEARLY * np.sqrt(np.square(sums).sum(axis=0)).max()))
+    lost = np.flatnonzero(failed & used[:, 0])
+    weight = likely[lost][:, over] * total[over]
+    place, order = over[weight.argmax(axis=1)], np.argsort(-weight.max(axis=1), kind="stable")
+    shown, number = block.orderings
+    shared = 1 < len(shown) <= MOST_ORDERINGS and block.design.shared
+    treatments = [number] if shared else list((np.argsort(block.shown, axis=1)).T)
+    least: dict[str, list[float]] = {test: [] for test in order_tests.TESTS}
+    usual, shifts, reach = _usual(block), [], []
+    for step in STEPS[::2]:
+        chosen = order[: round(step * len(order))]
+        values, position = score.copy(), block.table["position"].to_numpy(dtype=float, na_value=np.nan).copy()
+        values[lost[chosen]], position[lost[chosen]] = block.shown[lost[chosen], place[chosen]], place[chosen] + 1
+        filled = replace(block, table=block.table.assign(score=values, position=position))
+        fits = preference.sums(preference.compared(filled, Readout.HARD)).by_cluster(block.units("group"))
+        for test, of_test in _of_fits(fits, n).items():
+            least[test].append(of_test)
+        reach.append(float(np.abs(fits.positions.coefficients).max()))
+        given = ~np.isnan(values)
+        parts = [
+            additive.cells(values[given], item[given], of[given], given[given] * 1.0, (len(items), int(of.max()) + 1))
+            for of in treatments
+        ]
+        departures = [resampling.sum_units(additive.departures(part), group) for part in parts]
+        least[order_tests.POINTS].append(rao_scott.zero_total(np.concatenate(departures, axis=1)))
+        if shared and usual.any():
+            least[order_tests.USUAL].append(rao_scott.zero_total(departures[0][:, usual]))
+            shifts.append(float(departures[0][:, usual].sum() / parts[0].count[:, usual].sum()))
+    yield {
+        "cause": FAILURES,
+        "readout": Readout.HARD,
+        "p": float(p),
+        "position": int(total.argmax()) + 1,
+        "reach": max([0.0, *(value for value in reach if np.isfinite(value))]),
+        "tests": {test: max(values) for test, values in least.items() if values},
+    } | ({"low": min(shifts), "high": max(shifts)} if shifts else {})
 
 
 def _none() -> dict[str, float]:
     return dict.fromkeys((order_tests.SELECTION, order_tests.PREFERENCE, order_tests.INTERACTION), 1.0)
 
 
-def _part(block: Block, chosen: np.ndarray) -> Block:
-    """Some reads of a block; all items stay."""
-    return Block(block.key, block.table[chosen], block.items, block.item[chosen], block.column[chosen])
-
-
 def _log_odds(block: Block, readout: Readout) -> dict[str, float]:
     """p-values of the tests in log-odds; 1 if a test cannot be made."""
-    fits = preference.sums(preference.compared(block, readout)).by_cluster(block.units("group"))
-    line = fits.interaction.interval(np.eye(block.n + 1)[-1], 0.95)["p"]
+    return _of_fits(preference.sums(preference.compared(block, readout)).by_cluster(block.units("group")), block.n)
+
+
+def _of_fits(fits: preference.Preference, n: int) -> dict[str, float]:
+    line = fits.interaction.interval(np.eye(n + 1)[-1], 0.95)["p"]
     places, line = (1.0 if np.isnan(p) else float(p) for p in (fits.p_positions, line))
     return {order_tests.SELECTION: places, order_tests.PREFERENCE: places, order_tests.INTERACTION: line}
 
@@ -193,9 +265,11 @@ def _log_odds(block: Block, readout: Readout) -> dict[str, float]:
 def _one_ordering(block: Block, readout: Readout) -> Iterator[Row]:
     """Findings in log-odds that one ordering makes alone: without it, they are not found, and estimates differ."""
     shown, number = block.orderings
-    if len(shown) < FEWEST_ORDERINGS:
-        return
     group, n = block.units("group"), block.n
+    if len(shown) < FEWEST_ORDERINGS:
+        if n > 2:
+            yield {"cause": ONE_ORDERING, "readout": readout, "orderings": len(shown), "tests": _none()}
+        return
     contrasts = {
         order_tests.PREFERENCE: np.eye(n + 1)[:n] - np.r_[np.full(n, 1 / n), 0],
         order_tests.INTERACTION: np.eye(n + 1)[-1:],
@@ -204,7 +278,7 @@ def _one_ordering(block: Block, readout: Readout) -> Iterator[Row]:
     if not np.nanmin([1.0, *(_p(fits[0], test) for test in contrasts)]) <= 2 * LEVEL:
         return
     fits += [
-        preference.sums(preference.compared(_part(block, number != one), readout)).by_cluster(group)
+        preference.sums(preference.compared(block.part(number != one), readout)).by_cluster(group)
         for one in range(len(shown))
     ]
     for test, contrast in contrasts.items():

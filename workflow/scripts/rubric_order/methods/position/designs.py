@@ -11,6 +11,7 @@ import numpy as np
 from rubric_order.base import permutations
 
 EVEN = 1e-9  # shares that differ by less are equal
+RARE = 0.05  # largest share of the cells in orderings that few items have, where the others count as shared
 
 
 class Design:
@@ -61,9 +62,19 @@ class Design:
         return np.bincount(self.item, minlength=self.n_items)
 
     @property
+    def common(self) -> np.ndarray:
+        """True for orderings that were used for at least half of the items, shape (D,)."""
+        return np.asarray(2 * self.items_of >= self.n_items)
+
+    @property
+    def items_of(self) -> np.ndarray:
+        """Number of items that were read in each ordering, shape (D,)."""
+        return np.bincount(self.ordering, minlength=len(self.orderings))
+
+    @property
     def shared(self) -> bool:
-        """True if every ordering was used for at least half of the items. If not, items have their own orderings."""
-        return bool(2 * np.bincount(self.ordering, minlength=len(self.orderings)).min() >= self.n_items)
+        """True if nearly all cells are in `common` orderings. If not, items have their own orderings."""
+        return bool(self.items_of[~self.common].sum() <= RARE * len(self.ordering))
 
     @cached_property
     def exposure(self) -> np.ndarray:

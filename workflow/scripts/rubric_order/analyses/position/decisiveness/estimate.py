@@ -40,8 +40,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
 
         - `n_orderings`: number of different orderings.
         - `fewest`, `most`: least and largest number of reads of an item in an ordering.
-        - `shared`: True if at least half of the items are read in each ordering. If not, items have their own
-          orderings.
+        - `shared`: True if nearly all reads are in orderings that at least half of the items have. If not, items have
+          their own orderings.
         - `balanced`: True if every score is shown in every position equally often, for each item. Each ordering counts
           once for each item.
         - `crossed`: True if every score is shown in every position. In recorded reads, the least frequent combination

@@ -241,7 +241,7 @@ def _shares_orderings(block: blocks.Block, cells: _Cells) -> bool:
     design = block.design
     asked = len(design.times) / (design.n_items * len(design.orderings))
     few = cells.shape[1] <= by_ordering.MOST_ORDERINGS
-    return cells.shared and design.shared and few and asked >= 1 - MOST_MISSING
+    return bool(cells.shared and design.common.all() and few and asked >= 1 - MOST_MISSING)
 
 
 def _of_few(

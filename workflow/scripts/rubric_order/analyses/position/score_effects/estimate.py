@@ -138,7 +138,7 @@ def estimate(
 
 def _alike(block: blocks.Block) -> bool:
     """True if items share at least two orderings, see `designs.Design.shared`."""
-    return len(block.orderings[0]) > 1 and block.design.shared
+    return block.design.common.sum() > 1 and block.design.shared
 
 
 def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid:
@@ -151,19 +151,19 @@ def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid
     """
     score, items = values[block.item, block.column], len(block.items)
     scored = ~np.isnan(score)
-    shown, number = block.orderings
-    same = _alike(block)
+    same, common = _alike(block), block.common
+    shown, number = common.orderings
     places: np.ndarray = permutations.positions_of(block.shown[scored]) - 1
-    reads = score[scored], block.item[scored], block.design_of(scored).weights
 
-    def cells(treatment: np.ndarray, count: int) -> additive.Cells:
-        values, item, weight = reads
-        return additive.cells(values, item, treatment, weight, (items, count))
+    def cells(of: blocks.Block, treatment: np.ndarray, count: int) -> additive.Cells:
+        own = values[of.item, of.column]
+        used = ~np.isnan(own)
+        return additive.cells(own[used], of.item[used], treatment, of.design_of(used).weights, (items, count))
 
     return Laid(
-        by_ordering=cells(number[scored], len(shown)) if same else None,
+        by_ordering=cells(common, number[~np.isnan(values[common.item, common.column])], len(shown)) if same else None,
         orderings=shown if same else shown[:0],
-        by_position=tuple(cells(place, block.n) for place in places.T) if block.crossed else (),
+        by_position=tuple(cells(block, place, block.n) for place in places.T) if block.crossed else (),
         units={cluster: block.units(cluster) for cluster in kinds},
         scores=score[scored],
         n_reads=int(scored.sum()),
