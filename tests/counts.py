@@ -23,20 +23,20 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 BOUNDS = {
-    "library, code lines": 47_700,
-    "core without extras, code lines": 47_700,
+    "library, code lines": 49_400,
+    "core without extras, code lines": 49_400,
     "largest module, lines": 720,
-    "tests, code lines": 53_200,
-    "rules, entries and captions, lines": 1_500,
+    "tests, code lines": 56_600,
+    "rules, entries and captions, lines": 1_505,
     "`common.smk`, lines": 95,
-    "docstrings, words": 163_000,
+    "docstrings, words": 168_000,
     "docstrings of `estimate.py`, words": 37_500,
-    "docs, words": 130_000,
+    "docs, words": 133_000,
     "longest caption, words": 380,
     "folders with more than 25 modules": 0,
     "modules in the longest chain of imports": 15,
-    "functions named by a preposition": 259,
-    "locals that are participles": 507,
+    "functions named by a preposition": 265,
+    "locals that are participles": 560,
     "literals of readouts outside their enum": 2,
 }
 PREPOSITIONS = r"_?(?:of|with|in|at|by|from|to|on|for|without|over|under|between)_"
