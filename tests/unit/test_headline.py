@@ -137,3 +137,10 @@ def test_a_bound_of_reads_that_are_missing_is_one_number_and_a_huge_one_is_none(
     huge = dataclasses.replace(hard, small_log_odds=Small("not shown", 0.2, Interval(0.1, -8257, 8257)))
     reasons = " ".join(judge(dataclasses.replace(PLAIN, hard=huge)).reasons)
     assert "a position adds 0.2 log-odds or more." in reasons
+
+
+def test_option_probabilities_without_written_scores_are_no_failures():
+    soft = dataclasses.replace(PLAIN.hard, name=Readout.SOFT)
+    evidence = dataclasses.replace(PLAIN, hard=None, soft=soft, known_share=1.0, n_reads=0, n_failed=400)
+    assert "no score" not in headline.headline(evidence, judge(evidence)).sentence
+    assert "no score" in headline.headline(dataclasses.replace(evidence, known_share=0.5), judge(evidence)).sentence

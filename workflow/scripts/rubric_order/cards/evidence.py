@@ -306,6 +306,9 @@ class Evidence:
 
     @property
     def failed_share(self) -> float:
+        """Share of the reads without a score; where no score was written, without option probabilities."""
+        if self.hard is None and self.soft is not None:
+            return 1 - self.known_share
         asked = self.n_reads + self.n_failed
         return self.n_failed / asked if asked else math.nan
 
