@@ -60,7 +60,7 @@ def test_the_command_takes_all_of_it_from_a_pilot(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", [1])  # pass or fail: the less favourable mix of items is planned, so more than needed
+@pytest.mark.parametrize("place", [1])
 def test_the_planned_number_is_near_the_one_that_simulated_cards_need(place):
     row = planning_recovery.run(planning_recovery.cells()[place], 40, 5).iloc[0]
     print(row.to_dict())
