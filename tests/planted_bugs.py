@@ -140,14 +140,14 @@ BUGS = (
     ),
     Bug(  # people's scores stay as they were where a pair is turned round
         "recorded",
-        "recorded/reads.py",
+        "intake/recorded/plans.py",
         "values[::-1] if turned else values",
         "values",
         ("test_recorded_reads.py",),
     ),
     Bug(  # levels count as shown from the lowest on, whatever their order in the prompt
         "logs",
-        "logs/cutting.py",
+        "intake/logs/cutting.py",
         "places[label] for label in prompt.block.labels",
         "places[label] for label in labels",
         ("test_logs.py",),

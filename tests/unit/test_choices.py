@@ -12,10 +12,12 @@ from factories import ROOT
 import rubric_order as ro
 from rubric_order.base.errors import InputError
 from rubric_order.commands import app
-from rubric_order.library import audits, choices, logs
+from rubric_order.intake import choice_tables as choices
+from rubric_order.intake import forms as logs
+from rubric_order.intake.choice_tables import Labels
+from rubric_order.intake.columns import Columns
+from rubric_order.library import audits
 from rubric_order.library.choice_cards import choice_cards
-from rubric_order.library.choices import Labels
-from rubric_order.library.columns import Columns
 
 PAIRS = pd.DataFrame(
     {

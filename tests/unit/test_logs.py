@@ -14,8 +14,8 @@ import pytest
 from factories import ROOT
 
 from rubric_order.base.errors import InputError
-from rubric_order.logs import cutting, levels, reading
-from rubric_order.logs.calls import Answer, Asked, Call, Message
+from rubric_order.intake.logs import cutting, levels, reading
+from rubric_order.intake.logs.calls import Answer, Asked, Call, Message
 from rubric_order.prompts import frames, messages
 
 LOGS = ROOT / "tests/data/logs"
@@ -90,7 +90,7 @@ def test_a_log_of_inspect_is_the_same_whatever_packs_it(tmp_path):
 
 def unpacked(path):
     """Members of an .eval file, in JSON."""
-    from rubric_order.logs import inspect_logs
+    from rubric_order.intake.logs import inspect_logs
 
     with zipfile.ZipFile(path) as archive:
         assert {info.compress_type for info in archive.infolist()} == {93}

@@ -10,7 +10,7 @@ from rubric_order import datasets, probes
 from rubric_order.base import plugins
 from rubric_order.base.errors import InputError
 from rubric_order.datasets import Adapter
-from rubric_order.recorded import formats
+from rubric_order.intake.recorded import formats
 
 GROUP = "rubric_order.datasets"
 READS = "from rubric_order.datasets import Adapter\n\n\nclass Mine(Adapter):\n"

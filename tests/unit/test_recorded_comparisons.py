@@ -9,7 +9,8 @@ from recorded_answers import any_benchmark, comparison, write
 from rubric_order.base.errors import InputError
 from rubric_order.datasets import prepare
 from rubric_order.datasets import read as read_items
-from rubric_order.recorded import discovery, reads, written
+from rubric_order.intake.recorded import discovery, written
+from rubric_order.intake.recorded import plans as reads
 from rubric_order.scoring.scores import score_reads
 
 LABELS = {"1": "A", "2": "B", "0": "tie"}

@@ -11,10 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from rubric_order.base import files
+from rubric_order.base import files, records
 from rubric_order.base.errors import InputError
 from rubric_order.datasets import Adapter, Item, clean
 from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric, check_levels, lowest_of, read_rubrics
@@ -110,46 +107,15 @@ def read_table(path: Path, format: str | None) -> Table:
         format = FORMATS.get(Path(path).suffix.lower())
         if format is None:
             raise InputError(f"{path}: expected a file that ends in {', '.join(FORMATS)}, or option 'format'")
-    readers = {"csv": _read_csv, "jsonl": _read_json_lines, "parquet": _read_parquet}
-    if not isinstance(format, str) or format not in readers:
-        raise InputError(f"adapter 'custom': option 'format': expected {', '.join(readers)}, found {format!r:.60}")
-    table = readers[format](path)
-    if not table.rows:
+    if not isinstance(format, str) or format not in FORMATS.values():
+        raise InputError(
+            f"adapter 'custom': option 'format': expected {', '.join(FORMATS.values())}, found {format!r:.60}"
+        )
+    rows = [*records.records(path, f".{format}")]
+    if not rows:
         raise InputError(f"{path}: no rows")
-    return table
-
-
-def _read_csv(path: Path) -> Table:
-    lines = files.read_csv(path, ())
-    return Table(path, list(lines[0][1]), [(f"{path}: line {number}", row) for number, row in lines])
-
-
-def _read_json_lines(path: Path) -> Table:
-    columns: dict[str, None] = {}
-    rows = []
-    for number, record in files.read_json_lines(path):
-        where = f"{path}: line {number}"
-        if not isinstance(record, dict):
-            raise InputError(f"{where}: expected a mapping, found {record!r:.60}")
-        columns |= dict.fromkeys(record)
-        rows.append((where, record))
-    return Table(path, list(columns), rows)
-
-
-def _read_parquet(path: Path) -> Table:
-    try:
-        with pq.ParquetFile(path) as file:
-            table = file.read()
-        twice = [name for name in table.column_names if table.column_names.count(name) > 1]
-        if twice:
-            raise InputError(f"{path}: column {twice[0]!r:.60} stands twice; expected once")
-        records = table.to_pylist()
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as Parquet: {' '.join(str(error).split()):.200}") from None
-    rows = [(f"{path}: row {number}", record) for number, record in enumerate(records, start=1)]
-    return Table(path, table.column_names, rows)
+    columns = dict.fromkeys(name for row in rows for name in row.fields)
+    return Table(path, [*columns], [(row.where, row.fields) for row in rows])
 
 
 def check_columns(table: Table) -> None:

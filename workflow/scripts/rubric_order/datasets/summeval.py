@@ -135,10 +135,7 @@ def preference(scores: list[int], other: list[int]) -> str:
 def read_summaries(path: Path, system: str) -> dict[str, Summary]:
     """Dictionary from an article's id to a system's summary of it, in the order of the file."""
     summaries: dict[str, Summary] = {}
-    for line, record in files.read_json_lines(path):
-        where = f"{path}: line {line}"
-        if not isinstance(record, dict):
-            raise InputError(f"{where}: expected a mapping, found {record!r:.60}")
+    for where, record in files.json_records(path):
         for name in ("id", "text", "decoded"):
             if not isinstance(record.get(name), str) or not record[name].strip():
                 raise InputError(f"{where}: field {name!r}: expected text, found {record.get(name)!r:.60}")

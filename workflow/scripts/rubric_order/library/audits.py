@@ -10,11 +10,11 @@ from rubric_order.base.errors import InputError
 from rubric_order.base.labels import Labels
 from rubric_order.cards import summary
 from rubric_order.cards.card import Card
-from rubric_order.library import choice_cards, choices, estimates, logs, results, sources
-from rubric_order.library import columns as column_names
-from rubric_order.library import reads as reads_table
+from rubric_order.intake import choice_tables, forms, score_tables
+from rubric_order.intake import columns as column_names
+from rubric_order.intake.columns import Columns
+from rubric_order.library import choice_cards, estimates, results
 from rubric_order.library.choice_cards import ChoiceCard
-from rubric_order.library.columns import Columns
 from rubric_order.pages import page as pages
 
 SCORES, CHOICES = "reads that score", "reads that choose"
@@ -45,7 +45,7 @@ def audit(
     columns: Mapping[str, str] | None = None,
     scale: str | None = None,
     nominal: bool = False,
-    labels: choices.Labels | None = None,
+    labels: choice_tables.Labels | None = None,
     margin_points: float = estimates.POINTS,
     margin_log_odds: float = estimates.LOG_ODDS,
 ) -> Audit:
@@ -63,9 +63,9 @@ def audit(
         InputError: the form of the file is not known, or the file is not as described.
     """
     mapping = Columns(dict(columns or {}))
-    table = reads_table.read_file(file, packed=True)
-    if not mapping.names and (without := logs.without_order(table)):
-        raise InputError(f"{file}: {without}: {sources.ONE_ORDER}")
+    table = score_tables.read_file(file, packed=True)
+    if not mapping.names and (without := forms.without_order(table)):
+        raise InputError(f"{file}: {without}: {score_tables.ONE_ORDER}")
     form, log = form_of(table, file, mapping, nominal=nominal or bool(labels and labels.options))
     if form == SCORES:
         card = results.bias_card(
@@ -123,13 +123,13 @@ def page(found: Audit, file: Path, used: Mapping[str, object]) -> str:
 
 def form_of(
     table: pd.DataFrame, where: str | Path, names: Columns, *, nominal: bool = False
-) -> tuple[str, logs.Log | None]:
+) -> tuple[str, forms.Log | None]:
     """Form of a table, and the log if the table is a log.
 
     Raises:
         InputError: the table is a log with an error, or a column that `names` gives is missing.
     """
-    if not names.names and (log := logs.recognised(table, where)) is not None:
+    if not names.names and (log := forms.recognised(table, where)) is not None:
         return log.form, log
     named = column_names.named(table, names, where)
     return (CHOICES if nominal or column_names.of_choices(named) else SCORES), None

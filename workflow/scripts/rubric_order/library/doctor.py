@@ -9,10 +9,10 @@ import pandas as pd
 
 from rubric_order.base.keys import FEW_CLUSTERS
 from rubric_order.base.readouts import Readout
-from rubric_order.library import audits, choices, logs, scales, sources
-from rubric_order.library import reads as reads_table
-from rubric_order.library.choices import Labels
-from rubric_order.library.columns import Columns
+from rubric_order.intake import choice_tables, forms, scales, score_tables
+from rubric_order.intake.choice_tables import Labels
+from rubric_order.intake.columns import Columns
+from rubric_order.library import audits
 from rubric_order.methods.position import blocks, selections
 from rubric_order.probes._comparisons import TIE
 
@@ -76,15 +76,15 @@ def diagnose(
         InputError: the file cannot be read as reads or choices, nor as a log of a known form.
     """
     mapping = Columns(dict(columns or {}))
-    table = reads_table.read_file(file, packed=True)
-    if not mapping.names and (without := logs.without_order(table)):
+    table = score_tables.read_file(file, packed=True)
+    if not mapping.names and (without := forms.without_order(table)):
         return [_of_log(without, table)]
     form, log = audits.form_of(table, file, mapping, nominal=nominal or bool(labels and labels.options))
     if form == audits.SCORES:
         levels = None if scale is None else scales.parse(scale)
-        scores = reads_table.as_scores(table, file, columns=mapping, scale=levels)
+        scores = score_tables.as_scores(table, file, columns=mapping, scale=levels)
         return [_of_scores(block) for block in blocks.blocks(scores)]
-    comparisons = choices.as_comparisons(
+    comparisons = choice_tables.as_comparisons(
         log.choices if log else table, file, columns=None if log else mapping, labels=labels
     )
     notes = log.notes if log else ()
@@ -96,7 +96,7 @@ def diagnose(
 def _of_log(form: str, table: pd.DataFrame) -> Diagnosis:
     titles = ("Which positions are selected", "What the order does to scores", "Verdict")
     return Diagnosis(
-        form, "", (("Rows", f"{len(table):,}"),), tuple(Check(name, False, sources.ONE_ORDER) for name in titles)
+        form, "", (("Rows", f"{len(table):,}"),), tuple(Check(name, False, score_tables.ONE_ORDER) for name in titles)
     )
 
 
@@ -205,4 +205,4 @@ def _of_choices(form: str, own: pd.DataFrame, judge: str, notes: tuple[str, ...]
         Check("Choice of the longest", lengths > 0, f"{lengths:,} reads" if lengths else "no lengths are recorded"),
         *_groups(own["group_id"].nunique(), bool(own["named_groups"].iloc[0])),
     ]
-    return Diagnosis(form, judge, counts, tuple(checks), (*notes, *choices.notes(own)))
+    return Diagnosis(form, judge, counts, tuple(checks), (*notes, *choice_tables.notes(own)))

@@ -11,12 +11,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from rubric_order.base import files
+from rubric_order.base import files, records
 from rubric_order.base.errors import InputError
-from rubric_order.library import columns as column_names
-from rubric_order.library import sources
-from rubric_order.library.columns import Columns
-from rubric_order.library.reads import ABOUT, MISSING, Words, check_cells, fail, names_of, words_of
+from rubric_order.intake import columns as column_names
+from rubric_order.intake.columns import Columns
+from rubric_order.intake.score_tables import ABOUT, MISSING, Words, check_cells, fail, names_of, words_of
 from rubric_order.parsing import verdict
 from rubric_order.parsing.choices import EMPTY, OUT_OF_RANGE
 
@@ -111,7 +110,7 @@ def as_comparisons(
     Raises:
         InputError: the table is not as described; the message names the row (from 1, without the header) and the field.
     """
-    sources.check_names(table.columns, where)
+    records.check_names(table.columns, where)
     table, labels, file = table.reset_index(drop=True), labels or Labels(), table
     table = column_names.named(table, columns or Columns(), where)
     if "choice" not in table and "score" in table:

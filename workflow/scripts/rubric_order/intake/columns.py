@@ -14,8 +14,8 @@ import pandas as pd
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError, nearest
-from rubric_order.library.sources import PAGE
 
+PAGE = "docs/audit.md"  # says what a file needs
 PROBABILITY = re.compile(r"[pP]_(?P<label>\S{1,20})")
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 # Names that others give to a column, the likeliest first. They are suggested, and never taken automatically.

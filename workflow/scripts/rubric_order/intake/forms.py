@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from rubric_order.base.errors import InputError
-from rubric_order.library import columns as column_names
-from rubric_order.library.choices import TIE, USEFUL, candidates
-from rubric_order.library.reads import MISSING
+from rubric_order.intake import columns as column_names
+from rubric_order.intake.choice_tables import TIE, USEFUL, candidates
+from rubric_order.intake.score_tables import MISSING
 from rubric_order.parsing import verdict
 
 # Logs whose rows have scores and no ordering, with the columns that identify them.

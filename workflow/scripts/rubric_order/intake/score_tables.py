@@ -10,19 +10,23 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rubric_order.base import files, permutations
+from rubric_order.base import files, permutations, records
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.base.levels import LOWEST
-from rubric_order.library import columns as column_names
-from rubric_order.library import scales, sources
-from rubric_order.library.columns import NUMBER, PROBABILITY, Columns
-from rubric_order.library.scales import Scale
-from rubric_order.methods.position import designs
+from rubric_order.intake import columns as column_names
+from rubric_order.intake import scales
+from rubric_order.intake.columns import NUMBER, PROBABILITY, Columns
+from rubric_order.intake.scales import Scale
 from rubric_order.parsing.choices import EMPTY
 from rubric_order.prompts import orderings
 from rubric_order.strategies import EVERY_POSITION
 
+ONE_ORDER = (
+    "no ordering is recorded, and scores in one order say nothing of positions; 'rubric-order relog' asks the judge"
+    " again in several orders, where the log has its prompts (docs/relog.md; Logs without an ordering,"
+    f" {column_names.PAGE})"
+)
 REQUIRED = ("item", "ordering", "score")
 OPTIONAL = ("judge", "group", "criterion", "human_score")
 ABOUT_READ = ("judge", "criterion", "condition")  # columns that say how a read was made
@@ -42,17 +46,28 @@ def read_file(path: str | Path, *, packed: bool = False) -> pd.DataFrame:
     """The rows of a file, as they are written there.
 
     Args:
-        path: a file as for `sources.read`, or a file of ``results/scores/``.
+        path: a file as for `records.read`, or a file of ``results/scores/``.
         packed: whether texts are categories.
 
     Raises:
         InputError: the file is missing or malformed, or has another ending, or no rows.
     """
-    table = sources.read(path, packed=packed)
+    path = Path(path)
+    suffix = records.suffix_of(path)
+    if suffix == ".eval":
+        raise InputError(f"{path}: a log of Inspect: {ONE_ORDER}")
+    if (
+        suffix == ".json"
+        and path.is_file()
+        and records.is_one_object(start := records.head(path))
+        and '"results"' in start
+    ):
+        raise InputError(f"{path}: results of promptfoo: {ONE_ORDER}")
+    table = records.read(path, packed=packed)
     if isinstance(table, pa.Table):
         if set(table.column_names) >= WORKFLOW:
-            table = _of_workflow(table, Path(path))
-        table = sources.joined_lists(table).to_pandas()
+            table = _of_workflow(table, path)
+        table = records.join_lists(table).to_pandas()
     if not len(table):
         raise InputError(f"{path}: no rows")
     return table
@@ -299,7 +314,7 @@ class Shown(NamedTuple):
 
 
 def _with_our_names(reads: pd.DataFrame, columns: Columns | None, where: str | Path) -> pd.DataFrame:
-    sources.check_names(reads.columns, where)
+    records.check_names(reads.columns, where)
     return column_names.named(reads.reset_index(drop=True), columns or Columns(), where)
 
 
@@ -308,7 +323,7 @@ def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
     if column_names.of_choices(reads):
         raise InputError(
             f"{where}: expected reads that score, found choices between candidates (columns {files.listed(columns)});"
-            f" 'rubric-order audit FILE' makes their cards (Choices, {sources.PAGE})"
+            f" 'rubric-order audit FILE' makes their cards (Choices, {column_names.PAGE})"
         )
     absent = [name for name in REQUIRED if name not in columns]
     if absent:
@@ -328,7 +343,7 @@ def check_cells(reads: pd.DataFrame, where: str | Path) -> None:
         if reads[name].dtype == object and (name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(str(name))):
             nested = reads[name].map(_is_nested)
             fail(where, nested, name, "a text, a number, or a list of them", reads[name])
-            bad = reads[name].map(lambda value: sources.SURROGATE.search(_word(value)) is not None)
+            bad = reads[name].map(lambda value: records.SURROGATE.search(_word(value)) is not None)
             fail(where, bad, name, "text that UTF-8 can write", reads[name])
 
 
@@ -528,7 +543,7 @@ def _reason(value: object) -> str:
     """The reason that a cell gives, cut after its first line; `EMPTY` if the cell has neither text nor number."""
     is_word = isinstance(value, str | float | int | np.number) and not isinstance(value, bool)
     lines = _word(value).splitlines() if is_word else []
-    text = sources.SURROGATE.sub("?", lines[0][:LONGEST_REASON].strip()) if lines else ""
+    text = records.SURROGATE.sub("?", lines[0][:LONGEST_REASON].strip()) if lines else ""
     return EMPTY if text.lower() in MISSING else text
 
 
@@ -657,8 +672,8 @@ def _strategy(distinct: np.ndarray, number: np.ndarray, item: pd.Series) -> str:
     """Name of the strategy whose orderings all items are read in, however often; ``recorded`` if there is none."""
     n = distinct.shape[1]
     distinct, merged = np.unique(distinct, axis=0, return_inverse=True)
-    unit, items = pd.factorize(item)
-    if designs.Design(distinct, merged.ravel()[number], unit, len(items)).fewest == 0:
+    units, items = pd.factorize(item)
+    if len(np.unique(units * len(distinct) + merged.ravel()[number])) < len(items) * len(distinct):
         return "recorded"
     if np.array_equal(distinct, np.unique(orderings.balanced(n), axis=0)) and n > 2:
         return "balanced"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.logs.calls import Answer, Asked, Call, mapping, messages_of, sampling_of, written
+from rubric_order.intake.logs.calls import Answer, Asked, Call, mapping, messages_of, sampling_of, written
 
 NAMES = ("custom_id", "id", "item_id", "item", "sample_id", "request_id")
 GROUPS = ("group", "group_id")

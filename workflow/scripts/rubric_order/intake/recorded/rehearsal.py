@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.errors import InputError
+from rubric_order.intake.recorded import importers
+from rubric_order.intake.recorded.importers import SUMMEVAL
 from rubric_order.prompts import orderings
-from rubric_order.recorded import importers
-from rubric_order.recorded.importers import SUMMEVAL
 from rubric_order.settings.judges import Rehearsed
 from rubric_order.simulation import judge as simulation
 

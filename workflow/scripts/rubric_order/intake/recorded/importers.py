@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.recorded import fields, written
-from rubric_order.recorded.formats import Check, Importer
+from rubric_order.intake.recorded import fields, written
+from rubric_order.intake.recorded.formats import Check, Importer
 
 SUMMEVAL = "SummEval"  # name of the benchmark in comparisons of its summaries
 BENCHMARKS = {"MTBench": "mtbench_pairs", "DevBench": "devbench_pairs"}  # from the benchmark in records to the adapter

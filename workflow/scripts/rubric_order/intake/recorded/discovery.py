@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.recorded import formats
+from rubric_order.intake.recorded import formats
 
 STRATEGY = "recorded"
 COMPARES = "pair_order"  # the probe of answers that compare two texts

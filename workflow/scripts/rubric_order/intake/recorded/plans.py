@@ -16,10 +16,10 @@ from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.contracts.reads import PLAN
 from rubric_order.contracts.responses import STORE
+from rubric_order.intake.recorded import formats
+from rubric_order.intake.recorded.discovery import COMPARES, LISTS, SCALE, STRATEGY, title
 from rubric_order.probes._comparisons import ABOUT
 from rubric_order.prompts import orderings
-from rubric_order.recorded import formats
-from rubric_order.recorded.discovery import COMPARES, LISTS, SCALE, STRATEGY, title
 
 log = logging.getLogger(__name__)
 
