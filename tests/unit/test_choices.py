@@ -14,7 +14,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.commands import app
 from rubric_order.intake import choice_tables as choices
 from rubric_order.intake import forms as logs
-from rubric_order.intake.choice_tables import Labels
+from rubric_order.intake.choices import Labels
 from rubric_order.intake.columns import Columns
 from rubric_order.library import audits
 from rubric_order.library.choice_cards import choice_cards

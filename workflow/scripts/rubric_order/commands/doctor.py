@@ -23,7 +23,7 @@ def doctor(
 
     Examples: [green]rubric-order doctor reads.csv[/], [green]rubric-order doctor gpt-4_pair.jsonl --json[/]
     """
-    from rubric_order.intake.choice_tables import Labels
+    from rubric_order.intake.choices import Labels
     from rubric_order.library import doctor as diagnoses
 
     made = diagnoses.diagnose(

@@ -1,4 +1,4 @@
-"""Logs of comparisons by other programs, turned into plain tables of choices, see `choices.as_comparisons`."""
+"""Logs of comparisons by other programs, turned into plain tables of choices, see `choice_tables.as_comparisons`."""
 
 import contextlib
 import json
@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from rubric_order.base.errors import InputError
+from rubric_order.intake import choices
 from rubric_order.intake import columns as column_names
-from rubric_order.intake.choice_tables import TIE, USEFUL, candidates
-from rubric_order.intake.score_tables import MISSING
-from rubric_order.parsing import verdict
+from rubric_order.intake.choice_tables import USEFUL
+from rubric_order.intake.choices import MISSING, TIE, candidates
 
 # Logs whose rows have scores and no ordering, with the columns that identify them.
 WITHOUT_ORDER: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -249,18 +249,9 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
 
 
 def _mapped(choice: object, options: object) -> object:
-    """A choice, translated by the record's map from written labels to options; unchanged if the record has no map."""
-    if not isinstance(options, Mapping) or choice is None:
-        return choice
-    by_label = {str(label).casefold(): option for label, option in options.items()}
-    text = str(choice).strip()
-    if text.casefold() in by_label:
-        return by_label[text.casefold()]
-    labels = [str(label) for label in options]
-    if all(len(label) == 1 and label.isupper() for label in labels):
-        parsed = verdict.parse_verdict(text, labels)
-        return choice if parsed.label is None else by_label[parsed.label.casefold()]
-    return choice
+    """A choice, translated by the record's map from labels to options; unchanged if there is no map or no label."""
+    option = choices.option_of(str(choice), options) if isinstance(options, Mapping) and choice is not None else None
+    return choice if option is None else option
 
 
 def _summeval(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:

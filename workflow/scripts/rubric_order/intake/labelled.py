@@ -10,7 +10,7 @@ from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import EVERY
 from rubric_order.intake import columns as column_names
-from rubric_order.intake import score_tables
+from rubric_order.intake import score_tables, words
 
 REQUIRED = ("score", "human_score")
 
@@ -32,21 +32,21 @@ def items(table: pd.DataFrame | str | Path, columns: Mapping[str, str] | None = 
         raise column_names.missing(absent, rows, where, ("item", "group"))
     if not len(rows):
         raise InputError(f"{where}: no rows")
-    judge, human = (score_tables.numbers_of(rows[name], name, where) for name in REQUIRED)
+    judge, human = (words.numbers_of(rows[name], name, where) for name in REQUIRED)
     for name, values in zip(REQUIRED, (judge, human), strict=True):
         if np.isnan(values).all():
             raise InputError(f"{where}: field {name!r}: expected numbers, found none in any row")
-    judges = score_tables.names_of(rows, "judge", where, default="judge")
+    judges = words.names_of(rows, "judge", where, default="judge")
     if len(judges.values) > 1:
         listed = files.listed(list(map(str, judges.values)))
         raise InputError(f"{where}: field 'judge': expected the scores of one judge, found {listed}")
     own = pd.Series(np.arange(1, len(rows) + 1).astype(str))
-    item = score_tables.names_of(rows if "item" in rows else pd.DataFrame({"item": own}), "item", where)
-    group = score_tables.names_of(rows, "group", where) if "group" in rows else item
-    candidate = score_tables.names_of(rows, "candidate", where, default=EVERY)
-    for words, field, what in ((group, "group", "groups"), (candidate, "candidate", "candidates")):
-        score_tables.check_alike(item, words.codes, words.values, field, what, where)
-    first = score_tables.one_human(human, item, where)
+    item = words.names_of(rows if "item" in rows else pd.DataFrame({"item": own}), "item", where)
+    group = words.names_of(rows, "group", where) if "group" in rows else item
+    candidate = words.names_of(rows, "candidate", where, default=EVERY)
+    for names, field, what in ((group, "group", "groups"), (candidate, "candidate", "candidates")):
+        words.check_alike(item, names.codes, names.values, field, what, where)
+    first = words.one_human(human, item, where)
     of_row = {"group_id": group.series(), "candidate": candidate.series(), "human": first, "judge": judge}
     by_item = pd.DataFrame(of_row).groupby(item.codes)
     return by_item.agg({"group_id": "first", "candidate": "first", "human": "first", "judge": "mean"})

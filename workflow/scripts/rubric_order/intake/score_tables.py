@@ -16,8 +16,21 @@ from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.base.levels import LOWEST
 from rubric_order.intake import columns as column_names
 from rubric_order.intake import scales
+from rubric_order.intake.choices import MISSING
 from rubric_order.intake.columns import NUMBER, PROBABILITY, Columns
 from rubric_order.intake.scales import Scale
+from rubric_order.intake.words import (
+    Words,
+    check_alike,
+    check_cells,
+    check_named,
+    fail,
+    names_of,
+    numbers_of,
+    one_human,
+    word_of,
+    words_of,
+)
 from rubric_order.parsing.choices import EMPTY
 from rubric_order.prompts import orderings
 from rubric_order.strategies import EVERY_POSITION
@@ -32,7 +45,6 @@ OPTIONAL = ("judge", "group", "criterion", "human_score")
 ABOUT_READ = ("judge", "criterion", "condition")  # columns that say how a read was made
 REASON = "failure"  # column with the reason why a read has no score, in words of the file
 LONGEST_REASON = 60  # characters of a reason that are kept
-MISSING = {"", "nan", "none", "null", "na", "n/a", "<na>"}  # texts for a missing value; case does not count
 ROUNDED = 0.005  # allowed distance of a sum from 1 for each level: probabilities are often written with two decimals
 FEWEST_ROUNDED = 4  # levels; fewer may be as far from 1 as these
 # Columns of the workflow's files of scores.
@@ -160,14 +172,14 @@ def as_scores(
     _check_columns(reads, where)
     if not len(reads):
         raise InputError(f"{where}: no rows")
-    check_cells(reads, where)
+    check_cells(reads[_read_columns(reads)], where)
     criterion = _criteria(reads, where)
     text = names_of(reads, "item", where)
     item = _under(text, criterion)
     judge = names_of(reads, "judge", where, default="judge")
     groups = words_of(reads["group"]) if "group" in reads else None
     named = groups is not None and not groups.empty
-    group = _named(groups, "group", where) if named and groups else text
+    group = check_named(groups, "group", where) if named and groups else text
     shown = _orderings(reads["ordering"], judge, scale, where)
     level, unparsed = _scores(reads["score"], shown, where)
     reason = _reasons(reads, unparsed)
@@ -226,7 +238,7 @@ def single_reads(reads: pd.DataFrame, where: str | Path = "reads") -> Iterator[S
         raise column_names.missing(absent, reads, where, ("judge",))
     if not len(reads):
         raise InputError(f"{where}: no rows")
-    check_cells(reads, where)
+    check_cells(reads[_read_columns(reads)], where)
     judge = names_of(reads, "judge", where, default="")
     shown = _orderings(reads["ordering"], judge, None, where)
     check_usual([own for own in shown.scales if not own.usual], where)
@@ -263,27 +275,6 @@ def check_usual(others: Sequence[Scale], where: str | Path) -> None:
     """
     if others:
         raise InputError(f"{where}: field 'ordering': expected the scores 1 to n, found {others[0].words}")
-
-
-class Words(NamedTuple):
-    """A column of texts.
-
-    Attributes:
-        codes: index of each row's text, from 0, shape (rows,).
-        values: the texts, without blanks around them.
-    """
-
-    codes: np.ndarray
-    values: np.ndarray
-
-    @property
-    def empty(self) -> bool:
-        """True if no row has a text."""
-        return not any(self.values)
-
-    def series(self) -> pd.Series:
-        """The text of each row."""
-        return pd.Series(pd.array(self.values, dtype="str").take(self.codes))
 
 
 class Shown(NamedTuple):
@@ -337,63 +328,8 @@ def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
             raise InputError(f"{where}: column {name!r:.60} is not known; expected {meant[0]!r}, or another name")
 
 
-def check_cells(reads: pd.DataFrame, where: str | Path) -> None:
-    """Check that no cell that is read holds an object, or a lone surrogate, which JSON can write but UTF-8 cannot."""
-    for name in reads.columns:
-        if reads[name].dtype == object and (name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(str(name))):
-            nested = reads[name].map(_is_nested)
-            fail(where, nested, name, "a text, a number, or a list of them", reads[name])
-            bad = reads[name].map(lambda value: records.SURROGATE.search(_word(value)) is not None)
-            fail(where, bad, name, "text that UTF-8 can write", reads[name])
-
-
-def _is_nested(value: object) -> bool:
-    inner = value if isinstance(value, list | tuple | np.ndarray) else ()
-    return isinstance(value, dict) or any(isinstance(part, dict | list | tuple | np.ndarray) for part in inner)
-
-
-def words_of(column: pd.Series) -> Words:
-    """A column as text without blanks around it; a missing value is empty."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        codes, values = column.cat.codes.to_numpy().astype(np.int64), column.cat.categories
-    else:
-        codes, values = pd.factorize(column.map(_word) if column.dtype == object else column)
-    texts = [_word(value) for value in np.asarray(values, dtype=object).tolist()]
-    if (codes < 0).any():
-        texts.append("")
-        codes = np.where(codes < 0, len(texts) - 1, codes)
-    number, distinct = pd.factorize(np.array(texts, dtype=object))
-    codes = number[codes]
-    used, first = np.unique(codes, return_index=True)
-    order = used[np.argsort(first)]  # in the order in which they first appear in the table
-    place: np.ndarray = np.empty(len(distinct), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return Words(place[codes], np.asarray(distinct, dtype=object)[order])
-
-
-def _word(value: object) -> str:
-    if type(value) is str:  # nearly all
-        return value.strip()
-    if isinstance(value, list | tuple | np.ndarray):
-        return " ".join(_word(part) for part in value)
-    if isinstance(value, float | np.floating):
-        whole = np.isfinite(value) and value == int(value)
-        return "" if np.isnan(value) else str(int(value)) if whole else repr(float(value))
-    return "" if value is None or value is pd.NA else str(value).strip()
-
-
-def fail(where: str | Path, bad: np.ndarray | pd.Series, field: str, expected: str, found: pd.Series | Words) -> None:
-    """Raise an error about the first bad row, if there is one."""
-    rows = np.flatnonzero(bad)
-    if len(rows):
-        value = str(found.values[found.codes[rows[0]]] if isinstance(found, Words) else found.iloc[rows[0]])
-        raise InputError(f"{where}: row {rows[0] + 1}: field {field!r}: expected {expected}, found {value!r:.60}")
-
-
-def names_of(reads: pd.DataFrame, field: str, where: str | Path, default: str | None = None) -> Words:
-    if field not in reads:
-        return Words(np.zeros(len(reads), dtype=np.int64), np.array([default], dtype=object))
-    return _named(words_of(reads[field]), field, where)
+def _read_columns(reads: pd.DataFrame) -> list[str]:
+    return [name for name in reads if name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(str(name))]
 
 
 def _criteria(reads: pd.DataFrame, where: str | Path) -> Words:
@@ -401,7 +337,7 @@ def _criteria(reads: pd.DataFrame, where: str | Path) -> Words:
     words = words_of(reads["criterion"]) if "criterion" in reads else None
     if words is None or words.empty:
         return Words(np.zeros(len(reads), dtype=np.int64), np.array([""], dtype=object))
-    return _named(words, "criterion", where)
+    return check_named(words, "criterion", where)
 
 
 def _under(item: Words, criterion: Words) -> Words:
@@ -412,17 +348,6 @@ def _under(item: Words, criterion: Words) -> Words:
         return item
     joined = [f"{item.values[one]}/{criterion.values[other]}" for one, other in zip(items, criteria, strict=True)]
     return Words(code, np.array(joined, dtype=object))
-
-
-def _named(words: Words, field: str, where: str | Path) -> Words:
-    """A column of names.
-
-    Raises:
-        InputError: a row has no name.
-    """
-    if not all(words.values):
-        fail(where, (words.values == "")[words.codes], field, "a name", words)
-    return words
 
 
 def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str | Path) -> Shown:
@@ -479,20 +404,6 @@ def permutation(text: str) -> list[int] | None:
     return None if ordering is None or not ordering.scale.usual else [*ordering.levels]
 
 
-def check_alike(key: Words, value: np.ndarray, names: np.ndarray, field: str, what: str, where: str | Path) -> None:
-    """Check that every key, such as a judge, has one value, such as a number of levels, in all its rows."""
-    number, keys = pd.factorize(key.codes)
-    first: np.ndarray = np.empty(len(keys), dtype=value.dtype)
-    first[number[::-1]] = value[::-1]  # from the last row to the first, so that the first value stays
-    first = first[number]
-    rows = np.flatnonzero(value != first)
-    if len(rows):
-        row = rows[0]
-        name = key.values[key.codes[row] % len(key.values)]
-        both = f"{names[first[row]]} in an earlier row, {names[value[row]]} here"
-        raise InputError(f"{where}: row {row + 1}: field {field!r}: {name!r:.60} has two {what}: {both}; expected one")
-
-
 def _scores(column: pd.Series, shown: Shown, where: str | Path) -> tuple[np.ndarray, pd.Series]:
     """Level of each row, from 1, NaN if there is none; and the reason why there is none, else None."""
     level: np.ndarray = np.full(len(column), np.nan)
@@ -542,7 +453,7 @@ def _reasons(reads: pd.DataFrame, reason: pd.Series) -> pd.Series:
 def _reason(value: object) -> str:
     """The reason that a cell gives, cut after its first line; `EMPTY` if the cell has neither text nor number."""
     is_word = isinstance(value, str | float | int | np.number) and not isinstance(value, bool)
-    lines = _word(value).splitlines() if is_word else []
+    lines = word_of(value).splitlines() if is_word else []
     text = records.SURROGATE.sub("?", lines[0][:LONGEST_REASON].strip()) if lines else ""
     return EMPTY if text.lower() in MISSING else text
 
@@ -564,20 +475,6 @@ def _choice(text: str, scale: Scale) -> tuple[int | None, str | None]:
     return place, None
 
 
-def numbers_of(column: pd.Series, field: str, where: str | Path) -> np.ndarray:
-    """A column as numbers, NaN for empty cells."""
-    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
-        values = column.to_numpy(dtype=float, na_value=np.nan)
-        fail(where, np.isinf(values), field, "a number, or nothing", column)
-        return values
-    words = words_of(column)
-    missing = np.array([text.lower() in MISSING for text in words.values])
-    texts = [text.replace(",", ".") if scales.NUMBER.fullmatch(text) else text for text in words.values]
-    values = pd.to_numeric(pd.Series(texts, dtype=object).mask(missing), errors="coerce").to_numpy(dtype=float)
-    fail(where, (~missing & ~np.isfinite(values))[words.codes], field, "a number, or nothing", words)
-    return values[words.codes]
-
-
 def _human(reads: pd.DataFrame, item: Words, shown: Shown, where: str | Path) -> np.ndarray:
     """The human score of each row's item as a level, NaN if no row of the item has one.
 
@@ -594,30 +491,6 @@ def _human(reads: pd.DataFrame, item: Words, shown: Shown, where: str | Path) ->
     low = np.array([scale.low for scale in shown.scales])[shown.scale_of_row]
     step = np.array([scale.step for scale in shown.scales])[shown.scale_of_row]
     return first if all(scale.usual for scale in shown.scales) else (first - low) / step + 1
-
-
-def one_human(values: np.ndarray, item: Words, where: str | Path) -> np.ndarray:
-    """The human score of each row's item, NaN if no row of the item has one.
-
-    Args:
-        values: human score of each row, NaN if there is none.
-        item: the items; names may repeat, for example if several judges read the same items.
-
-    Raises:
-        InputError: an item has two human scores.
-    """
-    first = pd.Series(values).groupby(item.codes).transform("first").to_numpy()
-    rows = np.flatnonzero(~np.isnan(values) & (values != first))
-    if len(rows):
-        row, names = rows[0], pd.Series(item.values)
-        of_row: np.ndarray = item.codes % len(names)
-        n_bad, n_rated = (names[np.unique(of_row[part])].nunique() for part in (rows, ~np.isnan(values)))
-        raise InputError(
-            f"{where}: row {row + 1}: field 'human_score': item {names[of_row[row]]!r:.60} has two human scores:"
-            f" {first[row]:g} in an earlier row, {values[row]:g} here; so have {n_bad:,} of {n_rated:,} items. Expected"
-            " one per item: give each item the mean of its human scores, in all of its rows or in one"
-        )
-    return first
 
 
 def _levels_of_labels(words: Words, shown: Shown) -> pd.Series:

@@ -10,7 +10,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.base.labels import Labels
 from rubric_order.cards import summary
 from rubric_order.cards.card import Card
-from rubric_order.intake import choice_tables, forms, score_tables
+from rubric_order.intake import choices, forms, score_tables
 from rubric_order.intake import columns as column_names
 from rubric_order.intake.columns import Columns
 from rubric_order.library import choice_cards, estimates, results
@@ -45,7 +45,7 @@ def audit(
     columns: Mapping[str, str] | None = None,
     scale: str | None = None,
     nominal: bool = False,
-    labels: choice_tables.Labels | None = None,
+    labels: choices.Labels | None = None,
     margin_points: float = estimates.POINTS,
     margin_log_odds: float = estimates.LOG_ODDS,
 ) -> Audit:

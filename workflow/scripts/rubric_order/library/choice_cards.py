@@ -18,7 +18,7 @@ from rubric_order.base.keys import EVERY, FEW_CLUSTERS
 from rubric_order.cards.card import number, written
 from rubric_order.cards.estimands import BEST, BIASED, EQUIVALENT, LOG_ODDS, SINGLE, Cause, Estimand, verdict
 from rubric_order.intake import choice_tables
-from rubric_order.intake.choice_tables import Labels
+from rubric_order.intake.choices import Labels
 from rubric_order.intake.columns import Columns
 from rubric_order.library import estimates
 from rubric_order.methods.comparisons import comparison_reads, series

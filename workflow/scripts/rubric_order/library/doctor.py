@@ -10,7 +10,7 @@ import pandas as pd
 from rubric_order.base.keys import FEW_CLUSTERS
 from rubric_order.base.readouts import Readout
 from rubric_order.intake import choice_tables, forms, scales, score_tables
-from rubric_order.intake.choice_tables import Labels
+from rubric_order.intake.choices import Labels
 from rubric_order.intake.columns import Columns
 from rubric_order.library import audits
 from rubric_order.methods.position import blocks, selections

@@ -5,14 +5,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.intake.recorded import fields, written
+from rubric_order.intake import choices
+from rubric_order.intake.recorded import fields
 from rubric_order.intake.recorded.formats import Check, Importer
 
 SUMMEVAL = "SummEval"  # name of the benchmark in comparisons of its summaries
 BENCHMARKS = {"MTBench": "mtbench_pairs", "DevBench": "devbench_pairs"}  # from the benchmark in records to the adapter
 RECORDED = "recorded"  # adapter of any other benchmark
 SHOWN_FIRST = ("first", "shown_first")  # fields that name the answer that was shown first
-BENCHMARK, OVERALL, TIE = "recorded", "overall", "tie"
+BENCHMARK, OVERALL = "recorded", "overall"
 DOCUMENT = re.compile(r"(?:uml_class|uml_sequence|architecture_design)-.+", re.IGNORECASE)
 
 
@@ -99,11 +100,11 @@ class Comparisons(Importer):
         shown = _shown(record)
         options = record.get("options")
         tie = (
-            TIE in map(str.casefold, options.values())
+            choices.TIE in map(str.casefold, options.values())
             if isinstance(options, dict)
             else options is None or len(options) > len(shown)
         )
-        own = options if isinstance(options, list) else written.letters(shown, tie)
+        own = options if isinstance(options, list) else [*choices.LETTERS[: len(shown) + tie]]
         for name, many in (("options", len(shown) + tie), ("lengths", len(shown))):
             value = own if name == "options" else record.get(name, shown)
             if len(value) != many:
@@ -127,17 +128,19 @@ class Comparisons(Importer):
         if winner is None and response is None:
             raise InputError("expected field 'response' or 'winner', found neither")
         labels = options if isinstance(options, dict) else {}
-        written.check(labels, shown, own)
-        if winner is not None:
-            chosen = written.mapped(winner, labels, shown, own) if labels else None
-            chosen = written.letter(winner, shown, own) if chosen is None else chosen
-            if chosen is None:
-                expected = f"A, B, tie, none, {', '.join(shown):.120}, or a label of 'options'"
-                raise InputError(f"field 'winner': expected {expected}, found {winner!r:.60}")
-            return {"response": chosen, "written": response if response is not None else winner}
-        text = str(response)
-        chosen = written.mapped(text, labels, shown, own) if labels else None
-        return {"response": response} if chosen is None else {"response": chosen, "written": response}
+        for label, option in labels.items():
+            if choices.letter(option, shown, own) is None:
+                expected = f"A, B, first, second, tie, none, {', '.join(shown):.120}"
+                raise InputError(f"label {label!r:.60}: expected one of {expected:.200}, found {option!r:.60}")
+        text = str(response) if winner is None else winner
+        option = choices.option_of(text, labels) if labels else None
+        chosen = None if option is None and winner is None else choices.letter(option or text, shown, own)
+        if winner is not None and chosen is None:
+            expected = f"A, B, tie, none, {', '.join(shown):.120}, or a label of 'options'"
+            raise InputError(f"field 'winner': expected {expected}, found {winner!r:.60}")
+        if chosen is None:
+            return {"response": response}
+        return {"response": chosen, "written": winner if response is None else response}
 
     def adapter(self, record: Mapping[str, Any]) -> str | None:
         return BENCHMARKS.get(record["benchmark"], RECORDED)

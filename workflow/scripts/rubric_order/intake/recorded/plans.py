@@ -52,7 +52,7 @@ def read(
             and ordering become repeats 0, 1, ..., sorted by their repeats and then as in the files. `keep_and_report`
             does the same and logs a warning. With `refuse`, such records are an error.
         labels: dictionary from each written label to its option, for comparisons whose records have no such map, see
-            `written.mapped`.
+            `choices.option_of`.
 
     Returns:
         One row per record with `formats.COLUMNS`; columns that a format lacks are None. `item_id` is None where a file
