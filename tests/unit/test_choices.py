@@ -557,3 +557,10 @@ def test_a_record_that_is_wrong_is_named(tmp_path, row, message):
         audits.audit(path)
     assert "row 1: " in str(error.value)
     assert message in str(error.value)
+
+
+def test_half_a_character_in_a_candidate_is_one_line(tmp_path):
+    path = tmp_path / "choices.jsonl"
+    path.write_text(r'{"item": "a", "first": "x\ud800", "second": "y", "choice": "A"}')
+    with pytest.raises(InputError, match="row 1: field 'first': expected text that UTF-8 can write"):
+        audits.audit(path)

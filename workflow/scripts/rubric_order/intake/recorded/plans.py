@@ -274,86 +274,48 @@ def plan_comparisons(
     if records.empty and len(lists):
         many = "three candidates or more" if probe == LISTS else "two candidates"
         raise InputError(f"judge {judge_id}: no recorded answer compares {many}, as studies of {probe!r} do")
-    if probe == LISTS:
-        return _plan_lists(records, study=study, judge_id=judge_id, dataset=dataset)
-    first, second = records["shown_first"].astype(str), records["shown_second"].astype(str)
-    baseline = _baselines(records["benchmark"], first, second)
-    swapped = (first != baseline) & ((second == baseline) | (second < first))
-    pairs = np.where(swapped, [second, first], [first, second]).T
-    humans, lengths = (
-        [
-            None if values is None else values[::-1] if turned else values
-            for values, turned in zip(records[name], swapped, strict=True)
-        ]
-        for name in ("human_scores", "lengths")
-    )
-    unit = [f"{group}-{task}-{one}-{other}" for group, task, (one, other) in _rows(records, pairs)]
-    reads = pd.DataFrame(
-        {
-            "study": study,
-            "judge": judge_id,
-            "profile": DEFAULT_PROFILE,
-            "dataset": dataset,
-            "unit_id": unit,
-            "item_id": unit,
-            "group_id": records["group_id"],
-            "candidate": pd.Series(pairs[:, 1], dtype=object).where(baseline.notna(), None),
-            "criterion": records["criterion"],
-            "human_score": float("nan"),
-            "probe": COMPARES,
-            "strategy": STRATEGY,
-            "n": 2,
-            "ordering": [[2, 1] if turned else [1, 2] for turned in swapped],
-            "repeat": records["repeat"],
-            "request_id": records["request_id"].astype("str"),
-            "benchmark": records["benchmark"],
-            "task": records["task"],
-            "source_id": records["source_id"],
-            "candidates": pairs.tolist(),
-            "baseline": baseline,
-            "human_scores": pd.Series(humans, dtype=object),
-            "lengths": pd.Series(lengths, dtype=object),
-            "input_length": np.nan,
-            "labels": records["options"],
-        }
-    ).assign(condition=BASELINE, levels=[[]] * len(records))
-    turned = reads["ordering"].map(lambda ordering: ordering[0])
-    reads = reads.assign(turned=turned).sort_values(["unit_id", "repeat", "turned"], kind="stable", ignore_index=True)
-    reads["read_index"] = reads.groupby("unit_id").cumcount().astype("int64")
-    return reads[[*PLAN.names, *ABOUT, "labels"]]
-
-
-def _plan_lists(records: pd.DataFrame, *, study: str, judge_id: str, dataset: str) -> pd.DataFrame:
-    """Result of `plan_comparisons` for lists. The canonical order of their candidates is alphabetical."""
-    shown = records["shown"].map(list)
-    canonical = shown.map(sorted)
-    order = [
-        [candidates.index(name) + 1 for name in listed] for candidates, listed in zip(canonical, shown, strict=True)
-    ]
-    lengths = [
-        None if values is None else [values[listed.index(name)] for name in candidates]
-        for values, listed, candidates in zip(records["lengths"], shown, canonical, strict=True)
-    ]
-    parts = zip(records["group_id"], records["task"], canonical, strict=True)
-    unit = ["-".join([group, *([task] if task else []), *candidates]) for group, task, candidates in parts]
     nothing = pd.Series([None] * len(records), dtype=object)
+    if probe == LISTS:
+        shown, baseline = [[*names] for names in records["shown"]], nothing
+    else:
+        first, second = records["shown_first"].astype(str), records["shown_second"].astype(str)
+        shown, baseline = (
+            [[*pair] for pair in zip(first, second, strict=True)],
+            _baselines(records["benchmark"], first, second),
+        )
+    canonical = [
+        sorted(names, key=lambda name: (name != base, name)) for names, base in zip(shown, baseline, strict=True)
+    ]
+    human, lengths = (
+        [
+            values and [values[names.index(name)] for name in ranked]
+            for values, names, ranked in zip(records[column], shown, canonical, strict=True)
+        ]
+        for column in ("human_scores", "lengths")
+    )
+    unit = [
+        "-".join([group, *([task] if task or probe != LISTS else []), *names])
+        for group, task, names in zip(records["group_id"], records["task"], canonical, strict=True)
+    ]
     reads = pd.DataFrame(
         {"study": study, "judge": judge_id, "profile": DEFAULT_PROFILE, "dataset": dataset, "unit_id": unit}
-        | {"item_id": unit, "group_id": records["group_id"], "candidate": nothing, "criterion": records["criterion"]}
-        | {"human_score": float("nan"), "probe": LISTS, "strategy": STRATEGY, "n": shown.map(len), "ordering": order}
+        | {"item_id": unit, "criterion": records["criterion"], "human_score": float("nan"), "condition": BASELINE}
+        | {"candidate": pd.Series([names[1] for names in canonical], dtype=object).where(baseline.notna(), None)}
+        | {"probe": probe, "strategy": STRATEGY, "n": pd.Series(map(len, shown), dtype="int64")}
+        | {
+            "ordering": [
+                [ranked.index(name) + 1 for name in names] for names, ranked in zip(shown, canonical, strict=True)
+            ]
+        }
         | {"repeat": records["repeat"], "request_id": records["request_id"].astype("str")}
-        | {"benchmark": records["benchmark"], "task": records["task"], "source_id": records["source_id"]}
-        | {"candidates": canonical, "baseline": nothing, "human_scores": nothing}
+        | {name: records[name] for name in ("group_id", "benchmark", "task", "source_id")}
+        | {"candidates": canonical, "baseline": baseline, "human_scores": pd.Series(human, dtype=object)}
         | {"lengths": pd.Series(lengths, dtype=object), "input_length": np.nan, "labels": records["options"]}
-    ).assign(condition=BASELINE, levels=[[]] * len(records))
+    ).assign(levels=[[]] * len(records))
     reads["turned"] = reads["ordering"].map(tuple)
     reads = reads.sort_values(["n", "unit_id", "repeat", "turned"], kind="stable", ignore_index=True)
     reads["read_index"] = reads.groupby(["n", "unit_id"]).cumcount().astype("int64")
     return reads[[*PLAN.names, *ABOUT, "labels"]]
-
-
-def _rows(records: pd.DataFrame, pairs: np.ndarray) -> Iterable[tuple[Any, ...]]:
-    return zip(records["group_id"], records["task"], pairs.tolist(), strict=True)
 
 
 def _baselines(benchmark: pd.Series, first: pd.Series, second: pd.Series) -> pd.Series:
@@ -361,8 +323,7 @@ def _baselines(benchmark: pd.Series, first: pd.Series, second: pd.Series) -> pd.
     baselines = pd.Series([None] * len(benchmark), dtype=object)
     for name in benchmark.unique():
         rows = np.flatnonzero(benchmark == name)
-        candidates = {*zip(first[rows], second[rows], strict=True)}
-        shared = set.intersection(*({*pair} for pair in candidates))
+        shared = set.intersection(*({*pair} for pair in zip(first[rows], second[rows], strict=True)))
         if len(shared) == 1:
             baselines[rows] = shared.pop()
     return baselines
