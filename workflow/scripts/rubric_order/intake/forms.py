@@ -15,31 +15,31 @@ from rubric_order.intake import choices
 from rubric_order.intake import columns as column_names
 from rubric_order.intake.choice_tables import USEFUL
 from rubric_order.intake.choices import MISSING, TIE, candidates
+from rubric_order.intake.columns import Columns
 
-# Logs whose rows have scores and no ordering, with the columns that identify them.
-WITHOUT_ORDER: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("FastChat's judgments of single answers", ("question_id", "model", "score", "judgment")),
-    ("results of the OpenAI batch API", ("custom_id", "response")),
-    ("requests of the OpenAI batch API", ("custom_id", "body")),
-    ("answers to Prometheus prompts", ("orig_instruction", "orig_response")),
-    ("recorded scores of SummEval", ("article_id", "system", "response")),
-    ("recorded answers", ("item_id", "response")),
-)
+SCORES, CHOICES = "reads that score", "reads that choose"
 LENGTHS = ("length_a", "length_b")  # lengths of the candidates of two columns
 
 
 class Log(NamedTuple):
-    """A log in a known form.
+    """A table in a known form.
 
     Attributes:
-        form: name of the form.
-        choices: a plain table of choices.
-        notes: sentences on how the log was read.
+        form: name of the form: `SCORES`, `CHOICES`, or that of a log.
+        table: a plain table of scores or choices; or the rows of a log without an ordering.
+        columns: names that the table has for columns.
+        notes: sentences on how a log was read.
+        ordered: False for a log of scores without an ordering.
     """
 
     form: str
-    choices: pd.DataFrame
+    table: pd.DataFrame
+    columns: Columns = Columns()
     notes: tuple[str, ...] = ()
+    ordered: bool = True
+
+
+Rows = tuple[list[dict[str, Any]], tuple[str, ...]]  # rows of a plain table of choices, and notes
 
 
 class Form(NamedTuple):
@@ -48,35 +48,40 @@ class Form(NamedTuple):
     Attributes:
         form: name of the form.
         marks: columns that identify the form.
-        read: function that makes choices and notes from a table; its second argument names the table in errors.
+        read: function that makes choices and notes from a table, whose name in errors is its second argument; None for
+            logs of scores without an ordering.
     """
 
     form: str
     marks: tuple[str, ...]
-    read: Callable[[pd.DataFrame, str | Path], tuple[list[dict[str, Any]], tuple[str, ...]]]
+    read: Callable[[pd.DataFrame, str | Path], Rows] | None = None
+
+    def fits(self, table: pd.DataFrame) -> bool:
+        """True for a table with all marks; without a reader, also only for one that names no ordering."""
+        named = any(name in table for name in ("ordering", "ordering_index"))
+        return all(mark in table.columns for mark in self.marks) and not (self.read is None and named)
 
 
-def recognised(table: pd.DataFrame, where: str | Path) -> Log | None:
-    """The log in a table; None if the table has no known form.
+def recognise(table: pd.DataFrame, where: str | Path, names: Columns, *, nominal: bool = False) -> Log:
+    """The form of a table; with `names`, or without the marks of a log, it is a plain table.
+
+    Args:
+        nominal: whether the orderings of a plain table list candidates instead of levels.
 
     Raises:
-        InputError: a record does not have the form of the log (the message names row and field), or no row has a
-            comparison.
+        InputError: a record does not have the form of the log (the message names row and field), no row has a
+            comparison, or a column that `names` gives is missing.
     """
-    for form in FORMS:
-        if all(mark in table.columns for mark in form.marks):
-            rows, notes = form.read(table, where)
-            if not rows:
-                raise InputError(f"{where}: {form.form}: no comparison in any row")
-            return Log(form.form, pd.DataFrame(rows), notes)
-    return None
-
-
-def without_order(table: pd.DataFrame) -> str | None:
-    """Form of a log whose rows have scores and no ordering; None for any other table."""
-    if any(name in table for name in ("ordering", "ordering_index")):
-        return None
-    return next((form for form, marks in WITHOUT_ORDER if all(mark in table.columns for mark in marks)), None)
+    form = None if names.names else next((form for form in FORMS if form.fits(table)), None)
+    if form is None:
+        chooses = nominal or column_names.of_choices(column_names.named(table, names, where))
+        return Log(CHOICES if chooses else SCORES, table, names)
+    if form.read is None:
+        return Log(form.form, table, ordered=False)
+    rows, notes = form.read(table, where)
+    if not rows:
+        raise InputError(f"{where}: {form.form}: no comparison in any row")
+    return Log(form.form, pd.DataFrame(rows), notes=notes)
 
 
 def _records(table: pd.DataFrame) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -114,7 +119,7 @@ def _listed(value: Any, name: str, row: int, where: str | Path) -> list[str]:
     return [str(part) for part in listed]
 
 
-def _fastchat(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+def _fastchat(table: pd.DataFrame, where: str | Path) -> Rows:
     """Both games of FastChat's judgments of pairs: with ``model_1`` shown first, and with ``model_2`` shown first.
 
     Source: ``play_a_match_pair`` of FastChat's ``llm_judge/common.py``: the winner of a game is ``model_1``,
@@ -145,7 +150,7 @@ def _fastchat(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
     return rows, notes if scored else ()
 
 
-def _alpaca(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+def _alpaca(table: pd.DataFrame, where: str | Path) -> Rows:
     """AlpacaEval's annotations. They do not record the order in which outputs were shown, so it is inferred.
 
     The answer names the better output by its position (``m`` is shown first, ``M`` second). `preference` names the
@@ -201,7 +206,7 @@ def _named_best(raw: object) -> int | None:
     return places.get(best[0]) if len(best) == 1 and isinstance(best[0], str) else None
 
 
-def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+def _recorded(table: pd.DataFrame, where: str | Path) -> Rows:
     """Recorded comparisons of any benchmark, in the form that `recorded.importers.Pairwise` reads.
 
     A record may have a winner beside the answer or instead of the answer, and a list of candidates instead of two
@@ -254,7 +259,7 @@ def _mapped(choice: object, options: object) -> object:
     return choice if option is None else option
 
 
-def _summeval(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+def _summeval(table: pd.DataFrame, where: str | Path) -> Rows:
     """Recorded comparisons of summaries, see `recorded.importers.SummEvalPairwise`; `gold` is from people's scores."""
     rows: list[dict[str, Any]] = []
     for row, record in _records(table):
@@ -276,6 +281,12 @@ def _summeval(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
 
 
 FORMS = (
+    Form("FastChat's judgments of single answers", ("question_id", "model", "score", "judgment")),
+    Form("results of the OpenAI batch API", ("custom_id", "response")),
+    Form("requests of the OpenAI batch API", ("custom_id", "body")),
+    Form("answers to Prometheus prompts", ("orig_instruction", "orig_response")),
+    Form("recorded scores of SummEval", ("article_id", "system", "response")),
+    Form("recorded answers", ("item_id", "response")),
     Form("FastChat's judgments of pairs", ("question_id", "model_1", "model_2", "g1_winner", "g2_winner"), _fastchat),
     Form("AlpacaEval's annotations", ("instruction", "generator_1", "generator_2", "preference"), _alpaca),
     Form("recorded comparisons", ("answer_a", "answer_b"), _recorded),

@@ -9,9 +9,9 @@ import pandas as pd
 
 from rubric_order.base.keys import FEW_CLUSTERS
 from rubric_order.base.readouts import Readout
-from rubric_order.intake import choice_tables, forms, scales, score_tables
+from rubric_order.intake import choice_tables, scales, score_tables
 from rubric_order.intake.choices import Labels
-from rubric_order.intake.columns import Columns
+from rubric_order.intake.forms import SCORES
 from rubric_order.library import audits
 from rubric_order.methods.position import blocks, selections
 from rubric_order.probes._comparisons import TIE
@@ -75,29 +75,19 @@ def diagnose(
     Raises:
         InputError: the file cannot be read as reads or choices, nor as a log of a known form.
     """
-    mapping = Columns(dict(columns or {}))
-    table = score_tables.read_file(file, packed=True)
-    if not mapping.names and (without := forms.without_order(table)):
-        return [_of_log(without, table)]
-    form, log = audits.form_of(table, file, mapping, nominal=nominal or bool(labels and labels.options))
-    if form == audits.SCORES:
+    log = audits.read_form(file, columns, nominal=nominal, labels=labels)
+    if not log.ordered:
+        titles = ("Which positions are selected", "What the order does to scores", "Verdict")
+        checks = tuple(Check(name, False, score_tables.ONE_ORDER) for name in titles)
+        rows = len(score_tables.read_file(file))
+        return [Diagnosis(log.form, "", (("Rows", f"{len(log.table):,}"),), checks)]
+    if log.form == SCORES:
         levels = None if scale is None else scales.parse(scale)
-        scores = score_tables.as_scores(table, file, columns=mapping, scale=levels)
+        scores = score_tables.as_scores(log.table, file, columns=log.columns, scale=levels)
         return [_of_scores(block) for block in blocks.blocks(scores)]
-    comparisons = choice_tables.as_comparisons(
-        log.choices if log else table, file, columns=None if log else mapping, labels=labels
-    )
-    notes = log.notes if log else ()
-    return [
-        _of_choices(form, own, str(judge), notes) for (judge, _), own in comparisons.groupby(["judge", "n"], sort=True)
-    ]
-
-
-def _of_log(form: str, table: pd.DataFrame) -> Diagnosis:
-    titles = ("Which positions are selected", "What the order does to scores", "Verdict")
-    return Diagnosis(
-        form, "", (("Rows", f"{len(table):,}"),), tuple(Check(name, False, score_tables.ONE_ORDER) for name in titles)
-    )
+    comparisons = choice_tables.as_comparisons(log.table, file, columns=log.columns, labels=labels)
+    by_judge = comparisons.groupby(["judge", "n"], sort=True)
+    return [_of_choices(log.form, rows, str(judge), log.notes) for (judge, _), rows in by_judge]
 
 
 def _groups(count: int, named: bool) -> Iterator[Check]:
@@ -123,7 +113,7 @@ def _of_scores(block: blocks.Block) -> Diagnosis:
     )
     checks = [*_of_orders(block, scored), *_of_columns(block), *_groups(n_groups, named)]
     unread = str(block.table["unread_judges"].iloc[0])
-    return Diagnosis(audits.SCORES, str(block.keys["judge"]), counts, tuple(checks), (unread,) if unread else ())
+    return Diagnosis(SCORES, str(block.keys["judge"]), counts, tuple(checks), (unread,) if unread else ())
 
 
 def _of_orders(block: blocks.Block, scored: pd.Series) -> Iterator[Check]:
