@@ -328,14 +328,14 @@ def test_one_judge_is_chosen_by_name_and_its_settings_are_the_same_in_all_calls(
     with pytest.raises(
         InputError, match=re.escape("--scorer: the log has several; expected one of tone (1), facts (1)")
     ):
-        reading.of_one_judge(calls)
+        reading.select_judge(calls)
     with pytest.raises(InputError, match="found 'fact'; did you mean 'facts'"):
-        reading.of_one_judge(calls, grader="fact")
-    assert reading.of_one_judge(calls, grader="facts") == calls[1:]
+        reading.select_judge(calls, grader="fact")
+    assert reading.select_judge(calls, grader="facts") == calls[1:]
     other = call("z")
     object.__setattr__(other, "asked", Asked("m", extra_body='{"reasoning_effort": "low"}'))
     with pytest.raises(InputError, match=r"field 'extra_body': expected \{\}, as at log; found .*low"):
-        reading.of_one_judge([call("x"), other])
+        reading.select_judge([call("x"), other])
 
 
 @pytest.mark.parametrize(

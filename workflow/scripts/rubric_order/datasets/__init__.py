@@ -275,7 +275,7 @@ def _prepare_items(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     import pandas as pd
 
-    kept: list[dict[str, Any]] = []
+    item_rows: list[dict[str, Any]] = []
     rubrics: dict[str, Rubric] = {}
     rubric_rows: dict[str, dict[str, Any]] = {}
     seen: dict[str, str] = {}
@@ -290,7 +290,7 @@ def _prepare_items(
         if item.rubric is None:
             if not paired:
                 raise InputError(f"{item.where}: item {item.item_id!r:.60} has no rubric")
-            kept.append(_row(dataset, item))
+            item_rows.append(_row(dataset, item))
             continue
         if rubrics.setdefault(item.rubric.rubric_id, item.rubric) != item.rubric:
             raise InputError(
@@ -298,10 +298,10 @@ def _prepare_items(
             )
         if item.rubric.rubric_id not in rubric_rows:
             rubric_rows[item.rubric.rubric_id] = _rubric_row(item.rubric, f"{item.where}: rubric")
-        kept.append(_row(dataset, item))
-    if not kept:
+        item_rows.append(_row(dataset, item))
+    if not item_rows:
         raise InputError(f"dataset {dataset}: no items")
-    return pd.DataFrame(kept), pd.DataFrame(list(rubric_rows.values()), columns=RUBRICS.names)
+    return pd.DataFrame(item_rows), pd.DataFrame(list(rubric_rows.values()), columns=RUBRICS.names)
 
 
 def _row(dataset: str, item: Item) -> dict[str, Any]:

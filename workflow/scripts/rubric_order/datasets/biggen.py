@@ -57,13 +57,15 @@ class BiGGenBench(Adapter):
 
 def _items(records: Path, judged: str) -> Iterator[Item]:
     instances = read_records(records)
-    kept = {key: record for key, record in instances.items() if record["capability"] != LEFT_OUT}
-    log.info("%s: %d of %d instances left out: %s", records, len(instances) - len(kept), len(instances), LEFT_OUT)
-    if len(kept) > 1 and len({record[judged] for record in kept.values()}) == 1:
-        same = next(iter(kept.values()))[judged]
-        log.warning("%s: all %d texts to judge are %.60r: a placeholder, no model's answers", records, len(kept), same)
-    mended = {key: mend(record) for key, record in kept.items()}
-    n_mended = sum(mended[key] != kept[key] for key in kept)
+    usable = {key: record for key, record in instances.items() if record["capability"] != LEFT_OUT}
+    log.info("%s: %d of %d instances left out: %s", records, len(instances) - len(usable), len(instances), LEFT_OUT)
+    if len(usable) > 1 and len({record[judged] for record in usable.values()}) == 1:
+        same = next(iter(usable.values()))[judged]
+        log.warning(
+            "%s: all %d texts to judge are %.60r: a placeholder, no model's answers", records, len(usable), same
+        )
+    mended = {key: mend(record) for key, record in usable.items()}
+    n_mended = sum(mended[key] != usable[key] for key in usable)
     log.info("%s: lost backslashes of formulas put back in %d instances", records, n_mended)
     for key, record in mended.items():
         where = f"{records}: instance {key!r}"

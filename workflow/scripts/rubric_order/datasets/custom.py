@@ -63,7 +63,7 @@ class Custom(Adapter):
         raters = rater_columns(table)
         scales = None if rubrics is None else read_scales(rubrics)
         if every_rubric:
-            table = under_every_rubric(table, scales, raters)
+            table = cross_rubrics(table, scales, raters)
         check_rubric_source(table, rubrics, scales)
         groups: dict[str, str] = {}
         candidates: dict[tuple[str, str], str] = {}
@@ -140,7 +140,7 @@ def rater_columns(table: Table) -> list[str]:
     return raters or ways
 
 
-def under_every_rubric(table: Table, scales: Mapping[str, Rubric] | None, raters: Sequence[str]) -> Table:
+def cross_rubrics(table: Table, scales: Mapping[str, Rubric] | None, raters: Sequence[str]) -> Table:
     """A table with one row for each pair of a row and a rubric.
 
     Raises:
@@ -166,16 +166,18 @@ def under_every_rubric(table: Table, scales: Mapping[str, Rubric] | None, raters
 
 def check_rubric_source(table: Table, rubrics: Path | None, scales: Collection[str] | None) -> None:
     """Check that rubrics are either in columns or in a file to which rows refer."""
-    own = [name for name in ("question", *LEVELS) if name in table.columns]
+    rubric_columns = [name for name in ("question", *LEVELS) if name in table.columns]
     if rubrics is None:
-        for name in ("question", "level_1", *(["level_2"] if "level_0" not in own else [])):
-            if name not in own:
+        for name in ("question", "level_1", *(["level_2"] if "level_0" not in rubric_columns else [])):
+            if name not in rubric_columns:
                 raise InputError(
                     f"{table.path}: column {name!r} is missing; a rubric stands in columns question, level_1, level_2"
                     ", ..., or in a file that config names 'rubrics'"
                 )
-    elif own:
-        raise InputError(f"{table.path}: column {own[0]!r}: rubrics stand in {rubrics} already; expected one of them")
+    elif rubric_columns:
+        raise InputError(
+            f"{table.path}: column {rubric_columns[0]!r}: rubrics stand in {rubrics} already; expected one of them"
+        )
     elif not {*NAMING} & {*table.columns} and len(scales or ()) != 1:
         raise InputError(
             f"{table.path}: column 'rubric_id' or 'criterion' is missing; it says which rubric of {rubrics} is meant"

@@ -13,7 +13,7 @@ from pathlib import Path
 from rubric_order.base.errors import InputError
 from rubric_order.datasets import Adapter, Item, Pair
 from rubric_order.datasets.rubrics import Rubric
-from rubric_order.datasets.spreadsheets import models, read_rows, with_pairs
+from rubric_order.datasets.spreadsheets import add_pairs, models, read_rows
 
 
 class DevBenchPairs(Adapter):
@@ -42,4 +42,4 @@ class DevBenchPairs(Adapter):
                 )
                 for model in model_names
             ]
-            yield from with_pairs(items, baseline)
+            yield from add_pairs(items, baseline)

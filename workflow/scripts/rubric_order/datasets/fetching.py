@@ -56,8 +56,8 @@ def fetch(source: dict[str, Any], output: Path, *, mirror: Path | None, what: st
             try:
                 _download_in_parts(origin, temporary, source, timeout)
             except (httpx.HTTPError, httpx.InvalidURL, _RefusedError) as error:
-                shown, origin = origin, public(origin)
-                reason = str(error).partition("\n")[0].replace(shown, origin) or type(error).__name__
+                address, origin = origin, public(origin)
+                reason = str(error).partition("\n")[0].replace(address, origin) or type(error).__name__
                 if isinstance(error, httpx.HTTPStatusError):
                     reason = f"status {error.response.status_code} {error.response.reason_phrase}".strip()
                 raise InputError(f"{what}: cannot download {origin}: {reason}{_way_out(source)}") from None

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rubric_order.base.errors import InputError
 from rubric_order.datasets import Adapter, Item, Pair, Turn
-from rubric_order.datasets.spreadsheets import Row, models, read_rows, with_pairs
+from rubric_order.datasets.spreadsheets import Row, add_pairs, models, read_rows
 
 TURNS = (1, 2)
 QUESTIONS = tuple(f"question_{turn}" for turn in TURNS)
@@ -60,7 +60,7 @@ class MTBenchPairs(Adapter):
                         ],
                     )
                 )
-            yield from with_pairs(items, baseline)
+            yield from add_pairs(items, baseline)
         if silent:
             log.info("%s: %d answers say nothing in one of the two turns; they are kept", answers, silent)
 

@@ -120,7 +120,7 @@ def models(path: Path, row: Row, prefix: str, baseline: str) -> list[str]:
     return model_names
 
 
-def with_pairs(answers: list[Item], baseline: str) -> Iterator[Item | Pair]:
+def add_pairs(answers: list[Item], baseline: str) -> Iterator[Item | Pair]:
     """The answers to one question, and pairs of the baseline's answer with each other answer."""
     yield from answers
     (first,) = [answer for answer in answers if answer.candidate == baseline]

@@ -199,12 +199,12 @@ def _check_first(file: pd.DataFrame, table: pd.DataFrame, columns: Columns, wher
     Raises:
         InputError: a column of the file says that the second candidate was shown first.
     """
-    given = {name: columns.names.get(name) for name in ("first", "second")}
+    paths = {name: columns.names.get(name) for name in ("first", "second")}
     column = next((str(name) for name in file.columns if column_names.fold(name) in column_names.SHOWN_FIRST), None)
-    if column is None or None in given.values() or column in given.values():
+    if column is None or None in paths.values() or column in paths.values():
         return
-    sides = [str(path) for path in given.values()]
-    pair = [words_of(table[name]).series() for name in given]
+    sides = [str(path) for path in paths.values()]
+    pair = [words_of(table[name]).series() for name in paths]
     words = words_of(file[column]).series()
     places = [_first_place(word, listed, sides) for word, *listed in zip(words, *pair, strict=True)]
     if 1 in places:

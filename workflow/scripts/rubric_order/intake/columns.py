@@ -200,7 +200,7 @@ def shown_first(table: pd.DataFrame) -> str | None:
     return next((by_fold[name] for name in SHOWN_FIRST if name in by_fold), None) if sides(table) else None
 
 
-def of_choices(table: pd.DataFrame) -> bool:
+def has_choices(table: pd.DataFrame) -> bool:
     """True for a table of choices: one with our columns of choices, or with columns that nearly all such logs have."""
     if "choice" in table:
         return "score" not in table or ("first" in table and ("second" in table or sides(table) is not None))
@@ -313,8 +313,8 @@ def missing(absent: Sequence[str], table: pd.DataFrame, where: str | Path, usefu
     kinds = "column {} is missing" if len(absent) == 1 else "columns {} are missing"
     text = f"{kinds.format(_and([repr(name) for name in absent]))}; found {files.listed(present)}"
     if suggested:
-        given = ",".join(f"{name}={path}" for name, path in suggested.items())
-        text += f"; did you mean --columns {given}?"
+        names = ",".join(f"{name}={path}" for name, path in suggested.items())
+        text += f"; did you mean --columns {names}?"
         if extra := [name for name in suggested if name in useful]:
             text += f" Optional: {_and(extra)}"
     return InputError(f"{where}: {text} ({PAGE} says what a file needs)")

@@ -74,7 +74,7 @@ def recognise(table: pd.DataFrame, where: str | Path, names: Columns, *, nominal
     """
     form = None if names.names else next((form for form in FORMS if form.fits(table)), None)
     if form is None:
-        chooses = nominal or column_names.of_choices(column_names.named(table, names, where))
+        chooses = nominal or column_names.has_choices(column_names.named(table, names, where))
         return Log(CHOICES if chooses else SCORES, table, names)
     if form.read is None:
         return Log(form.form, table, ordered=False)
@@ -138,14 +138,14 @@ def _fastchat(table: pd.DataFrame, where: str | Path) -> Rows:
         name = " ".join(map(str, judge)) if isinstance(judge, list | tuple) else judge
         question, turn = _field(record, "question_id", row, where), _number(record, "turn", row, where)
         item = f"{question}" if turn is None else f"{question} turn {turn:g}"
-        for game, shown in ((1, models), (2, models[::-1])):
+        for game, order in ((1, models), (2, models[::-1])):
             winner = str(_field(record, f"g{game}_winner", row, where))
             chosen = {"model_1": models[0], "model_2": models[1], "tie": TIE, "error": None}
             if winner not in chosen:
                 text = f"expected model_1, model_2, tie or error, found {winner!r:.60}"
                 raise InputError(f"{where}: row {row}: field 'g{game}_winner': {text}")
             common = {"item": item, "group": str(question), "judge": name or "judge"}
-            rows.append(common | {"ordering": shown, "choice": chosen[winner]})
+            rows.append(common | {"ordering": order, "choice": chosen[winner]})
     notes = (f"{scored:,} rows score one answer at a time, in which nothing stands first; they are left out.",)
     return rows, notes if scored else ()
 
@@ -175,13 +175,13 @@ def _alpaca(table: pd.DataFrame, where: str | Path) -> Rows:
         if best is None or preference is None or preference == 1.5:
             drawn += 1
         else:
-            told = (best == 2) != (preference > 1.5)
-            other += told != switched
-            switched = told
+            inferred = (best == 2) != (preference > 1.5)
+            other += inferred != switched
+            switched = inferred
         choice = None if preference is None else TIE if preference == 1.5 else generators[int(preference > 1.5)]
-        shown = generators[::-1] if switched else generators
+        order = generators[::-1] if switched else generators
         judge = str(record.get("annotator") or "judge")
-        rows.append({"item": instruction, "judge": judge, "ordering": shown, "choice": choice})
+        rows.append({"item": instruction, "judge": judge, "ordering": order, "choice": choice})
     notes = [f"{drawn:,} of {len(rows):,} orders are those that AlpacaEval draws from the instruction with seed 0."]
     if other:
         notes.append(f"{other:,} answers say another order than that draw; theirs is taken.")
@@ -220,21 +220,21 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> Rows:
         order = () if first else ("first", "second")
         raise column_names.missing(["item", *order, "choice"], table, where, USEFUL)
     for row, record in _records(table):
-        shown = record.get("answers")
+        order = record.get("answers")
         lengths = record.get("lengths") or [_number(record, name, row, where) for name in LENGTHS]
-        if shown is None and first:
-            shown = [str(_field(record, side, row, where)) for side in sides]
-            shown_sides = dict(zip(sides, shown, strict=True)) | {"first": _field(record, first, row, where)}
+        if order is None and first:
+            order = [str(_field(record, side, row, where)) for side in sides]
+            shown_sides = dict(zip(sides, order, strict=True)) | {"first": _field(record, first, row, where)}
             shown_sides |= (
                 {"lengths": record["lengths"]} if record.get("lengths") else dict(zip(LENGTHS, lengths, strict=True))
             )
-        elif shown is None:
+        elif order is None:
             kind = "answer" if "answer_a" in record else "model"
-            shown = [str(_field(record, f"{kind}_{letter}", row, where)) for letter in "ab"]
-            shown_sides = {"ordering": shown, "lengths": lengths}
+            order = [str(_field(record, f"{kind}_{letter}", row, where)) for letter in "ab"]
+            shown_sides = {"ordering": order, "lengths": lengths}
         else:
-            shown = _listed(shown, "answers", row, where)
-            shown_sides = {"ordering": shown, "lengths": lengths}
+            order = _listed(order, "answers", row, where)
+            shown_sides = {"ordering": order, "lengths": lengths}
         winner, response = record.get("winner"), record.get("response")
         if winner is None and response is None and "winner" not in table and "response" not in table:
             raise InputError(f"{where}: row {row}: expected field 'response' or 'winner', found neither")
@@ -245,7 +245,7 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> Rows:
         common = {"item": item, "group": record.get("group") or item, "judge": judge} | shown_sides
         options = record.get("options")
         choice = _mapped(response if winner is None else winner, options)
-        tie = not isinstance(options, list | tuple | Mapping) or len(options) > len(shown)
+        tie = not isinstance(options, list | tuple | Mapping) or len(options) > len(order)
         rows.append(common | {"choice": choice, "gold": record.get("gold"), "tie": tie})
         differ += winner is not None and response is not None
     if not any(row["gold"] is not None for row in rows):
@@ -269,14 +269,14 @@ def _summeval(table: pd.DataFrame, where: str | Path) -> Rows:
         toggled = str(_field(record, "toggled", row, where)).strip().lower()
         if toggled not in ("true", "false", "1", "0"):
             raise InputError(f"{where}: row {row}: field 'toggled': expected true or false, found {toggled!r:.60}")
-        shown = pair[::-1] if toggled in ("true", "1") else pair
+        order = pair[::-1] if toggled in ("true", "1") else pair
         item = f"{_field(record, 'article_id', row, where)} {record.get('criterion') or ''}".strip()
         common = {"item": item, "group": str(record["article_id"]), "judge": record.get("judge") or "judge"}
         one, other = (_number(record, f"human_score_{k}", row, where) for k in (1, 2))
         gold = None
         if one is not None and other is not None:
             gold = TIE if one == other else pair[int(other > one)]
-        rows.append(common | {"ordering": shown, "choice": record.get("response"), "gold": gold})
+        rows.append(common | {"ordering": order, "choice": record.get("response"), "gold": gold})
     return rows, ()
 
 

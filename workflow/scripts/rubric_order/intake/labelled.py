@@ -40,8 +40,8 @@ def items(table: pd.DataFrame | str | Path, columns: Mapping[str, str] | None = 
     if len(judges.values) > 1:
         listed = files.listed(list(map(str, judges.values)))
         raise InputError(f"{where}: field 'judge': expected the scores of one judge, found {listed}")
-    own = pd.Series(np.arange(1, len(rows) + 1).astype(str))
-    item = words.names_of(rows if "item" in rows else pd.DataFrame({"item": own}), "item", where)
+    numbers = pd.Series(np.arange(1, len(rows) + 1).astype(str))
+    item = words.names_of(rows if "item" in rows else pd.DataFrame({"item": numbers}), "item", where)
     group = words.names_of(rows, "group", where) if "group" in rows else item
     candidate = words.names_of(rows, "candidate", where, default=EVERY)
     for names, field, what in ((group, "group", "groups"), (candidate, "candidate", "candidates")):

@@ -86,8 +86,8 @@ class Scale(NamedTuple):
             values = [number(label) if NUMBER.fullmatch(label) else np.nan for label in labels]
             levels = self.level(np.array(values)).tolist()
             return [int(level) if 1 <= level <= self.n and level.is_integer() else None for level in levels]
-        folded = [own.casefold() for own in self.labels]
-        return [folded.index(own) + 1 if (own := label.casefold()) in folded else None for label in labels]
+        folded = [name.casefold() for name in self.labels]
+        return [folded.index(name) + 1 if (name := label.casefold()) in folded else None for label in labels]
 
     def parse(self, text: str) -> Choice:
         """The label of the score that an answer gives, or the reason why it gives none; see `one_score.parse_score`.
@@ -144,7 +144,7 @@ def parse(text: str) -> Scale:
         if not all(labels):
             raise ValueError
         if all(NUMBER.fullmatch(label) for label in labels):
-            scale = of_labels(labels)
+            scale = scale_of(labels)
             if scale is None or scale.labels != tuple(written(number(label)) for label in labels):
                 raise ValueError
             return scale
@@ -161,15 +161,15 @@ def _checked(scale: Scale) -> Scale:
     return scale
 
 
-def of_labels(labels: Sequence[str]) -> Scale | None:
+def scale_of(labels: Sequence[str]) -> Scale | None:
     """The scale that some levels form, in any order; None if they form none.
 
     Numbers must be equally far apart. Among letters, ``A`` is the highest level, as in grades. Among Roman numerals,
     ``i`` is the lowest level.
 
-    >>> of_labels(["10", "0", "5"]).labels
+    >>> scale_of(["10", "0", "5"]).labels
     ('0', '5', '10')
-    >>> of_labels(["A", "C", "B"]).labels
+    >>> scale_of(["A", "C", "B"]).labels
     ('C', 'B', 'A')
     """
     if not FEWEST <= len(labels) <= MOST:
@@ -221,7 +221,7 @@ def ordering(text: str, scale: Scale | None = None) -> Ordering | None:
 
     Args:
         text: see `tokens`.
-        scale: the levels; by default the levels that the text lists, see `of_labels`.
+        scale: the levels; by default the levels that the text lists, see `scale_of`.
 
     >>> ordering("0 2 1").levels
     (1, 3, 2)
@@ -229,13 +229,13 @@ def ordering(text: str, scale: Scale | None = None) -> Ordering | None:
     labels = tokens(text)
     if labels is None:
         return None
-    own = of_labels(labels) if scale is None else scale
-    if own is None or own.n != len(labels):
+    levels_scale = scale_of(labels) if scale is None else scale
+    if levels_scale is None or levels_scale.n != len(labels):
         return None
-    places = own.places(labels)
+    places = levels_scale.places(labels)
     if any(place is None for place in places) or len({*places}) < len(places):
         return None
-    return Ordering(own, tuple(place for place in places if place is not None))
+    return Ordering(levels_scale, tuple(place for place in places if place is not None))
 
 
 def direction(text: str) -> int:

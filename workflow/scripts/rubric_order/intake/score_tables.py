@@ -78,14 +78,14 @@ def read_file(path: str | Path, *, packed: bool = False) -> pd.DataFrame:
     table = records.read(path, packed=packed)
     if isinstance(table, pa.Table):
         if set(table.column_names) >= WORKFLOW:
-            table = _of_workflow(table, path)
+            table = _plain_table(table, path)
         table = records.join_lists(table).to_pandas()
     if not len(table):
         raise InputError(f"{path}: no rows")
     return table
 
 
-def _of_workflow(table: pa.Table, where: Path) -> pa.Table:
+def _plain_table(table: pa.Table, where: Path) -> pa.Table:
     """A plain table from scores that the workflow wrote: the reads of the first strategy that varies the order.
 
     Raises:
@@ -154,7 +154,7 @@ def as_scores(
             Other columns are not read.
         where: name of the table in errors.
         columns: names that the table has for these columns.
-        scale: the levels; by default the levels that the orderings of a judge list, see `scales.of_labels`.
+        scale: the levels; by default the levels that the orderings of a judge list, see `scales.scale_of`.
 
     Returns:
         The columns that statistics read, with study and dataset ``reads``. Levels are numbered from 1, and human scores
@@ -168,7 +168,7 @@ def as_scores(
     Raises:
         InputError: the table is not as described; the message names the row (from 1, without the header) and the field.
     """
-    reads = _with_our_names(reads, columns, where)
+    reads = rename_columns(reads, columns, where)
     _check_columns(reads, where)
     if not len(reads):
         raise InputError(f"{where}: no rows")
@@ -180,26 +180,26 @@ def as_scores(
     groups = words_of(reads["group"]) if "group" in reads else None
     named = groups is not None and not groups.empty
     group = check_named(groups, "group", where) if named and groups else text
-    shown = _orderings(reads["ordering"], judge, scale, where)
-    level, unparsed = _scores(reads["score"], shown, where)
+    orders = _orderings(reads["ordering"], judge, scale, where)
+    level, unparsed = _scores(reads["score"], orders, where)
     reason = _reasons(reads, unparsed)
     of_judge = Words(judge.codes * len(item.values) + item.codes, item.values)
-    human = _human(reads, of_judge, shown, where)
+    human = _human(reads, of_judge, orders, where)
     check_alike(of_judge, group.codes, group.values, "group", "groups", where)
     names = item.series()
-    lowest = np.array([own.first for own in shown.scales], dtype="int8")
+    lowest = np.array([each.first for each in orders.scales], dtype="int8")
     table = pd.DataFrame(
         ABOUT
-        | {"judge": judge.series(), "n": shown.n, "item_id": names, "group_id": group.series(), "unit_id": names}
+        | {"judge": judge.series(), "n": orders.n, "item_id": names, "group_id": group.series(), "unit_id": names}
         | {"human_score": human, "score": pd.array(level, dtype="Int8"), "candidate": names}
         | {"criterion": criterion.series(), "question": "", "failure": reason, "unparsed": unparsed}
-        | {"scale": pd.Categorical.from_codes(shown.scale_of_row, [",".join(own.labels) for own in shown.scales])}
-        | ({LOWEST: lowest[shown.scale_of_row]} if (lowest != 1).any() else {})
+        | {"scale": pd.Categorical.from_codes(orders.scale_of_row, [",".join(each.labels) for each in orders.scales])}
+        | ({LOWEST: lowest[orders.scale_of_row]} if (lowest != 1).any() else {})
         | {"read_index": pd.Series(of_judge.codes).groupby(of_judge.codes).cumcount(), "named_groups": named}
         | {"unread_judges": column_names.unread_judges(reads)}
     )
     places = [np.flatnonzero(judge.codes == code) for code in pd.unique(judge.codes)]
-    parts = [_of_judge(table, rows, shown, reads, where) for rows in places]
+    parts = [_judge_reads(table, rows, orders, reads, where) for rows in places]
     return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
 
 
@@ -240,31 +240,32 @@ def single_reads(reads: pd.DataFrame, where: str | Path = "reads") -> Iterator[S
         raise InputError(f"{where}: no rows")
     check_cells(reads[_read_columns(reads)], where)
     judge = names_of(reads, "judge", where, default="")
-    shown = _orderings(reads["ordering"], judge, None, where)
-    check_usual([own for own in shown.scales if not own.usual], where)
-    level = _scores(reads["score"], shown, where)[0] if "score" in reads else np.full(len(reads), np.nan)
-    for about, places in by_use(reads):
-        _, _, order = shown.of(places)
-        shares = _probabilities(reads, places, order, shown.scales[shown.scale_of_row[places[0]]], where)
+    orders = _orderings(reads["ordering"], judge, None, where)
+    check_usual([each for each in orders.scales if not each.usual], where)
+    level = _scores(reads["score"], orders, where)[0] if "score" in reads else np.full(len(reads), np.nan)
+    for about, places in judge_rows(reads):
+        _, _, order = orders.of(places)
+        shares = _probabilities(reads, places, order, orders.scales[orders.scale_of_row[places[0]]], where)
         yield Single(about, places, order, level[places], shares)
 
 
-def by_use(reads: pd.DataFrame) -> Iterator[tuple[dict[str, str], np.ndarray]]:
+def judge_rows(reads: pd.DataFrame) -> Iterator[tuple[dict[str, str], np.ndarray]]:
     """Names of judge, criterion and condition where a table has them, and the rows of each combination."""
     words = {name: words_of(reads[name]) for name in ABOUT_READ if name in reads}
     words = {name: column for name, column in words.items() if not column.empty}
     if not words:
         yield {}, np.arange(len(reads))
         return
-    codes, number = np.unique(np.column_stack([own.codes for own in words.values()]), axis=0, return_inverse=True)
+    codes, number = np.unique(np.column_stack([column.codes for column in words.values()]), axis=0, return_inverse=True)
     for place, row in enumerate(codes):
-        texts = {name: str(own.values[code]) for (name, own), code in zip(words.items(), row, strict=True)}
+        texts = {name: str(column.values[code]) for (name, column), code in zip(words.items(), row, strict=True)}
         yield {name: text for name, text in texts.items() if text}, np.flatnonzero(number.ravel() == place)
 
 
-def with_our_names(reads: pd.DataFrame, columns: Mapping[str, str] | None, where: str | Path) -> pd.DataFrame:
+def rename_columns(reads: pd.DataFrame, columns: Mapping[str, str] | Columns | None, where: str | Path) -> pd.DataFrame:
     """A table with our names for its columns, numbered from 0."""
-    return _with_our_names(reads, Columns.given(columns), where)
+    records.check_names(reads.columns, where)
+    return column_names.named(reads.reset_index(drop=True), Columns.given(columns), where)
 
 
 def check_usual(others: Sequence[Scale], where: str | Path) -> None:
@@ -304,14 +305,9 @@ class Shown(NamedTuple):
         return distinct, number, distinct[number]
 
 
-def _with_our_names(reads: pd.DataFrame, columns: Columns | None, where: str | Path) -> pd.DataFrame:
-    records.check_names(reads.columns, where)
-    return column_names.named(reads.reset_index(drop=True), columns or Columns(), where)
-
-
 def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
     columns = [str(name) for name in reads.columns]
-    if column_names.of_choices(reads):
+    if column_names.has_choices(reads):
         raise InputError(
             f"{where}: expected reads that score, found choices between candidates (columns {files.listed(columns)});"
             f" 'rubric-order audit FILE' makes their cards (Choices, {column_names.PAGE})"
@@ -367,11 +363,13 @@ def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str 
     if bad.any():
         fail(where, bad[words.codes], "ordering", expected, words)
     kinds: dict[Scale, int] = {} if scale is None else {scale: 0}
-    of_code = np.array([-1 if own is None else kinds.setdefault(own.scale, len(kinds)) for own in parsed])
+    of_code = np.array(
+        [-1 if ordering is None else kinds.setdefault(ordering.scale, len(kinds)) for ordering in parsed]
+    )
     of_row = of_code[words.codes]
     if (turned != 0).any():
-        of_row = _of_words(of_row, words, judge, scale, where)
-    levels = [np.array(own.levels if own else [0]) for own in parsed]
+        of_row = _word_scales(of_row, words, judge, scale, where)
+    levels = [np.array(ordering.levels if ordering else [0]) for ordering in parsed]
     used, code = [*kinds], words.codes
     if (turned != 0).any():  # a word such as ``descending`` stands for another ordering on each scale
         code = code * len(used) + of_row
@@ -381,13 +379,15 @@ def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str 
             for k in range(len(used))
         }
         levels = [rows.get((word, k), levels[word]) for word in range(len(words.values)) for k in range(len(used))]
-    shown = Shown(code, levels, used, of_row)
-    check_alike(judge, shown.n, np.arange(scales.MOST + 1), "ordering", "levels", where)
-    check_alike(judge, of_row, np.array([own.words for own in used], dtype=object), "ordering", "scales", where)
-    return shown
+    orders = Shown(code, levels, used, of_row)
+    check_alike(judge, orders.n, np.arange(scales.MOST + 1), "ordering", "levels", where)
+    check_alike(
+        judge, of_row, np.array([ordering.words for ordering in used], dtype=object), "ordering", "scales", where
+    )
+    return orders
 
 
-def _of_words(of_row: np.ndarray, words: Words, judge: Words, scale: Scale | None, where: str | Path) -> np.ndarray:
+def _word_scales(of_row: np.ndarray, words: Words, judge: Words, scale: Scale | None, where: str | Path) -> np.ndarray:
     """Index of each row's scale. A word has the scale of the judge's first ordering that lists levels."""
     of_judge = np.full(len(judge.values), -1 if scale is None else 0)
     listed = np.flatnonzero(of_row >= 0)[::-1]
@@ -503,7 +503,7 @@ def _levels_of_labels(words: Words, shown: Shown) -> pd.Series:
     return texts
 
 
-def _of_judge(
+def _judge_reads(
     table: pd.DataFrame, rows: np.ndarray, shown: Shown, reads: pd.DataFrame, where: str | Path
 ) -> pd.DataFrame:
     """The reads of one judge, whose orderings have one length, with the columns that follow from the orderings.

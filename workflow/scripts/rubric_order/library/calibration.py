@@ -173,7 +173,7 @@ class Calibrations(Mapping[str, Calibration]):
         where = "reads" if not isinstance(reads, str | Path) else reads
         table = score_tables.read_file(reads) if isinstance(reads, str | Path) else reads
         values = np.full(len(table), np.nan)
-        for part in score_tables.single_reads(score_tables.with_our_names(table, columns, where), where):
+        for part in score_tables.single_reads(score_tables.rename_columns(table, columns, where), where):
             calibration = self._of({**use, **part.about})
             judge = f"{where}: judge {part.about.get('judge') or next(iter(self))!r:.60}"
             if part.orderings.shape[1] != calibration.n:
@@ -345,9 +345,9 @@ def calibrate(
     _check_texts(texts, TEXTS)
     where = reads if isinstance(reads, str | Path) else "reads"
     table = score_tables.read_file(reads, packed=True) if isinstance(reads, str | Path) else reads
-    table = score_tables.with_our_names(table, columns, where)
+    table = score_tables.rename_columns(table, columns, where)
     whole = estimates.scores_of(table, where=where)
-    uses = [*score_tables.by_use(table)]
+    uses = [*score_tables.judge_rows(table)]
     judges = {}
     for about, rows in uses:
         scores = whole if len(uses) == 1 else estimates.scores_of(table.iloc[rows], where=where)

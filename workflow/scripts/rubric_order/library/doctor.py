@@ -79,15 +79,14 @@ def diagnose(
     if not log.ordered:
         titles = ("Which positions are selected", "What the order does to scores", "Verdict")
         checks = tuple(Check(name, False, score_tables.ONE_ORDER) for name in titles)
-        rows = len(score_tables.read_file(file))
         return [Diagnosis(log.form, "", (("Rows", f"{len(log.table):,}"),), checks)]
     if log.form == SCORES:
         levels = None if scale is None else scales.parse(scale)
         scores = score_tables.as_scores(log.table, file, columns=log.columns, scale=levels)
-        return [_of_scores(block) for block in blocks.blocks(scores)]
+        return [_diagnose_scores(block) for block in blocks.blocks(scores)]
     comparisons = choice_tables.as_comparisons(log.table, file, columns=log.columns, labels=labels)
     by_judge = comparisons.groupby(["judge", "n"], sort=True)
-    return [_of_choices(log.form, rows, str(judge), log.notes) for (judge, _), rows in by_judge]
+    return [_diagnose_choices(log.form, rows, str(judge), log.notes) for (judge, _), rows in by_judge]
 
 
 def _groups(count: int, named: bool) -> Iterator[Check]:
@@ -98,8 +97,8 @@ def _groups(count: int, named: bool) -> Iterator[Check]:
     yield Check("Items that belong together", named, why)
 
 
-def _of_scores(block: blocks.Block) -> Diagnosis:
-    table, shown = block.table, block.orderings[0]
+def _diagnose_scores(block: blocks.Block) -> Diagnosis:
+    table, orderings = block.table, block.orderings[0]
     scale = scales.parse(table["scale"].iloc[0])
     scored = table["score"].notna()
     design = block.design
@@ -109,22 +108,24 @@ def _of_scores(block: blocks.Block) -> Diagnosis:
         ("Score levels", scale.words),
         ("Reads", f"{int(scored.sum()):,} with a score, {int((~scored).sum()):,} without"),
         ("Items", f"{len(block.items):,} in {n_groups:,} groups"),
-        ("Orderings", f"{len(shown):,}, each read {times} times per item"),
+        ("Orderings", f"{len(orderings):,}, each read {times} times per item"),
     )
-    checks = [*_of_orders(block, scored), *_of_columns(block), *_groups(n_groups, named)]
+    checks = [*_order_checks(block, scored), *_column_checks(block), *_groups(n_groups, named)]
     unread = str(block.table["unread_judges"].iloc[0])
     return Diagnosis(SCORES, str(block.keys["judge"]), counts, tuple(checks), (unread,) if unread else ())
 
 
-def _of_orders(block: blocks.Block, scored: pd.Series) -> Iterator[Check]:
+def _order_checks(block: blocks.Block, scored: pd.Series) -> Iterator[Check]:
     """Checks that depend on the orderings."""
-    shown = block.orderings[0]
-    several = len(shown) > 1
+    orderings = block.orderings[0]
+    several = len(orderings) > 1
     one = "all reads are in one ordering: position and score are one thing"
     seldom = "some score stands seldom or never in some position: read items in more orderings, such as the n rotations"
     crossed = several and block.crossed
     yield Check(
-        "Which positions are selected", crossed, f"{len(shown):,} orderings" if crossed else seldom if several else one
+        "Which positions are selected",
+        crossed,
+        f"{len(orderings):,} orderings" if crossed else seldom if several else one,
     )
     differ = selections.variety(block, Readout.HARD).discordant_share if scored.any() else np.nan
     twice = bool((block.design.several > 1).any())
@@ -136,7 +137,7 @@ def _of_orders(block: blocks.Block, scored: pd.Series) -> Iterator[Check]:
     elif not differ > 0:
         why = "all reads of an item have one score"
     yield Check("What a position adds, in log-odds", crossed and twice and differ > 0, why)
-    usual = bool((np.diff(shown, axis=1) > 0).all(axis=1).any())
+    usual = bool((np.diff(orderings, axis=1) > 0).all(axis=1).any())
     why = "the usual ordering was read" if usual else "the usual ordering, lowest to highest, was not read"
     compared = crossed or (several and block.design.shared)
     yield Check(
@@ -152,7 +153,7 @@ def _of_orders(block: blocks.Block, scored: pd.Series) -> Iterator[Check]:
     yield Check("Effect on single items, apart from chance", crossed and (soft or repeated), why)
 
 
-def _of_columns(block: blocks.Block) -> Iterator[Check]:
+def _column_checks(block: blocks.Block) -> Iterator[Check]:
     """Checks that depend on columns other than the scores."""
     has_probabilities = block.table["position_probabilities"].notna()
     share = has_probabilities.mean()
@@ -166,7 +167,7 @@ def _of_columns(block: blocks.Block) -> Iterator[Check]:
     yield Check("Change of the best candidate", several > 0, why)
 
 
-def _of_choices(form: str, own: pd.DataFrame, judge: str, notes: tuple[str, ...]) -> Diagnosis:
+def _diagnose_choices(form: str, own: pd.DataFrame, judge: str, notes: tuple[str, ...]) -> Diagnosis:
     orders = pd.Series(["".join(map(str, ordering)) for ordering in own["ordering"]], index=own.index)
     per_unit = orders.groupby(own["unit_id"]).nunique()
     several = int((per_unit > 1).sum())

@@ -108,13 +108,13 @@ def look(paths: Sequence[str | Path], *, scorer: str | None = None, judge: str |
 
     Args:
         paths: see `reading.read`.
-        scorer: the scorer to take if there are several, see `reading.of_one_judge`.
+        scorer: the scorer to take if there are several, see `reading.select_judge`.
         judge: the judge to take if there are several.
 
     Raises:
         InputError: a log cannot be read, or has several judges and none is chosen; or no prompt has levels.
     """
-    calls = reading.of_one_judge(reading.read(paths), grader=scorer, judge=judge)
+    calls = reading.select_judge(reading.read(paths), grader=scorer, judge=judge)
     rubrics = levels.rubrics(calls)
     if not rubrics:
         raise InputError(

@@ -78,7 +78,7 @@ def cut(calls: Sequence[Call], rubric: Rubric, labels: Sequence[str]) -> Cut:
     """Template and texts of calls.
 
     Args:
-        calls: calls of one judge, see `reading.of_one_judge`.
+        calls: calls of one judge, see `reading.select_judge`.
         rubric: the levels to cut out, from `levels.rubrics` of the same calls.
         labels: labels of these levels, the lowest first.
 
@@ -280,9 +280,9 @@ def _template(
         between: texts from one level to the next.
     """
     contents = [
-        *map(_with_fields, parts[:message]),
+        *map(_fill_marks, parts[:message]),
         _around(parts[message], parts[message + 1], block, between),
-        *map(_with_fields, parts[message + 2 :]),
+        *map(_fill_marks, parts[message + 2 :]),
     ]
     return tuple(Message(role, _ended(content)) for role, content in zip(roles, contents, strict=True))
 
@@ -292,12 +292,12 @@ def _around(head: str, tail: str, block: Block, between: Sequence[str]) -> str:
     line = f"{_literal(block.before)}{{{{ %s.label }}}}{_literal(block.after)}{{{{ %s.description }}}}"
     if set(between) == {"\n"} and tail.startswith("\n") and (not head or head.endswith("\n")) and "\n" not in line:
         levels = "{% for option in options %}\n" + line % ("option", "option") + f"\n{LOOP_END}"
-        return _with_fields(head) + levels + _with_fields(tail[1:])
+        return _fill_marks(head) + levels + _fill_marks(tail[1:])
     options = (f"options[{place}]" for place in range(len(block.levels)))
     lines = [line % (name, name) for name in options]
     joints = [*map(_literal, between), ""]
     levels = "".join(itertools.chain.from_iterable(zip(lines, joints, strict=True)))
-    return _with_fields(head) + levels + _with_fields(tail)
+    return _fill_marks(head) + levels + _fill_marks(tail)
 
 
 def _ended(text: str) -> str:
@@ -307,7 +307,7 @@ def _ended(text: str) -> str:
     return f"{text[:-1]}{{{{ '\\n' }}}}\n" if text.endswith("\n") else f"{text}\n"
 
 
-def _with_fields(part: str) -> str:
+def _fill_marks(part: str) -> str:
     """A part of a prompt as Jinja, with fields in place of its marks."""
     written = re.split("\x00([a-z]+)\x00", part)
     ends: Iterator[Callable[[str], str]] = itertools.cycle((_literal, lambda field: f"{{{{ {field} }}}}"))

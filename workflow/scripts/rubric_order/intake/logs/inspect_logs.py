@@ -223,12 +223,12 @@ def _answer(
 
 def _input(sample: Mapping[str, Any], attachments: Mapping[str, Any], where: str) -> str | None:
     """Task of a sample: its input, or the texts of the user's messages in it; None where there are none."""
-    given = sample.get("input")
-    if isinstance(given, str):
-        return _attached(given, attachments)
+    content = sample.get("input")
+    if isinstance(content, str):
+        return _attached(content, attachments)
     texts = [
         calls.text_of(message.get("content"), where, "input")
-        for message in calls.listed(given, where, "input")
+        for message in calls.listed(content, where, "input")
         if isinstance(message, dict) and message.get("role") == "user"
     ]
     return "\n".join(_attached(text, attachments) for text in texts) or None

@@ -140,8 +140,8 @@ def reordered(text: str, block: Block, labels: Sequence[str]) -> str:
     """
     by_label = {level.label: text[level.start : level.end] for level in block.levels}
     joints = [*block.between, ""]
-    shown = "".join(by_label[label] + joint for label, joint in zip(labels, joints, strict=True))
-    return text[: block.start] + shown + text[block.end :]
+    block_text = "".join(by_label[label] + joint for label, joint in zip(labels, joints, strict=True))
+    return text[: block.start] + block_text + text[block.end :]
 
 
 def rubrics(calls: Sequence[Call]) -> list[Rubric]:
@@ -160,12 +160,12 @@ def rubrics(calls: Sequence[Call]) -> list[Rubric]:
                 form = Form(number, block.before, block.after, tuple(sorted(block.labels)))
                 by_form.setdefault(form, []).append(block)
         by_call.append(by_form)
-    made = []
+    candidates = []
     for form in dict.fromkeys(form for by_form in by_call for form in by_form):
         counts = Counter(_words(block) for by_form in by_call for block in by_form.get(form, ()))
         blocks = [_chosen(by_form.get(form, []), counts) for by_form in by_call]
-        made.append(Rubric(form, tuple(blocks), Counter(_words(block) for block in blocks if block is not None)))
-    return sorted(made, key=lambda rubric: (-rubric.prompts, len(rubric.wordings), -len(rubric.form.labels)))
+        candidates.append(Rubric(form, tuple(blocks), Counter(_words(block) for block in blocks if block is not None)))
+    return sorted(candidates, key=lambda rubric: (-rubric.prompts, len(rubric.wordings), -len(rubric.form.labels)))
 
 
 def lowest_first(labels: Sequence[str]) -> tuple[str, ...] | None:

@@ -113,12 +113,12 @@ def _asked(body: Mapping[str, Any], record: Mapping[str, Any], answer: Answer | 
         raise InputError(f"{where}: field 'model': expected the judge's model, found {model!r:.60}; give --model")
     newer = body.get("max_completion_tokens")
     fields = {**body, "max_tokens": body.get("max_tokens") if newer is None else newer}
-    kept = {key: value for key, value in body.items() if key not in (*OWN, *LEFT_OUT) and value is not None}
+    extra = {key: value for key, value in body.items() if key not in (*OWN, *LEFT_OUT) and value is not None}
     return Asked(
         model,
         sampling=sampling_of(fields, where, "body"),
         max_tokens_name="max_tokens" if newer is None else "max_completion_tokens",
-        extra_body=json.dumps(kept if body is not record else {}, sort_keys=True),
+        extra_body=json.dumps(extra if body is not record else {}, sort_keys=True),
     )
 
 

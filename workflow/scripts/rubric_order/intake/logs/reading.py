@@ -69,7 +69,7 @@ def _some(calls: list[Call], path: Path) -> list[Call]:
     return calls
 
 
-def of_one_judge(calls: Sequence[Call], *, grader: str | None = None, judge: str | None = None) -> list[Call]:
+def select_judge(calls: Sequence[Call], *, grader: str | None = None, judge: str | None = None) -> list[Call]:
     """Calls of one grader and one judge under the same settings.
 
     Args:

@@ -131,8 +131,10 @@ def add_judges(config: dict[str, Any]) -> None:
             study["judges"] = [*study["judges"], *named]
         joined |= bool(named)
     if studies and not joined:
-        given, wanted = ("score one text", "compare two") if compares else ("compare two texts", "score one")
-        raise InputError(f"{folder}: the recorded answers {given} each; the studies of strategy {STRATEGY!r} {wanted}")
+        present, wanted = ("score one text", "compare two") if compares else ("compare two texts", "score one")
+        raise InputError(
+            f"{folder}: the recorded answers {present} each; the studies of strategy {STRATEGY!r} {wanted}"
+        )
 
 
 def id_of(judge: str, prompt_style: str | None = None, where: str = "judge") -> str:

@@ -19,9 +19,9 @@ def text(value: object) -> str:
 
 
 def name(value: object) -> str:
-    if not (given := text(value)).strip():
+    if not (word := text(value)).strip():
         raise ValueError("a name")
-    return given
+    return word
 
 
 def count(value: object) -> int:
@@ -93,9 +93,9 @@ def ordering(value: object) -> list[int]:
     if not isinstance(value, list) or not 2 <= len(value) <= 11:
         raise ValueError(expected)
     try:
-        shown = [count(entry) for entry in value]
+        scores = [count(entry) for entry in value]
     except ValueError:
         raise ValueError(expected) from None
-    if sorted(shown) != list(range(1, len(shown) + 1)):
+    if sorted(scores) != list(range(1, len(scores) + 1)):
         raise ValueError(expected)
-    return shown
+    return scores

@@ -186,13 +186,13 @@ def _recognise(row: Mapping[str, Any], where: str) -> str:
 
 def _check(row: Mapping[str, Any], kind: str) -> dict[str, object]:
     importer = importers()[kind]
-    kept = {}
+    values = {}
     for name, check in {**importer.required, **importer.optional}.items():
         if name in row:
             try:
-                kept[name] = check(row[name])
+                values[name] = check(row[name])
             except ValueError as error:
                 raise InputError(f"field {name!r}: expected {error}, found {row[name]!r:.60}") from None
         elif name in importer.required:
             raise InputError(f"field {name!r} is missing; format {kind!r} has {', '.join(importer.required)}")
-    return kept
+    return values

@@ -130,12 +130,12 @@ def about(records: pd.DataFrame, adapter: str, benchmark: str | None = None) -> 
     Raises:
         InputError: no record names the benchmark.
     """
-    kept = records[[formats.adapter_of(record) in (None, adapter) for record in records.to_dict("records")]]
+    related = records[[formats.adapter_of(record) in (None, adapter) for record in records.to_dict("records")]]
     if benchmark is None:
-        return kept
-    named = kept[kept["benchmark"] == benchmark]
+        return related
+    named = related[related["benchmark"] == benchmark]
     if named.empty:
-        listed_names = files.listed(sorted({str(name) for name in kept["benchmark"]})) if len(kept) else "none"
+        listed_names = files.listed(sorted({str(name) for name in related["benchmark"]})) if len(related) else "none"
         raise InputError(f"no recorded comparison is of benchmark {benchmark!r:.60}; found {listed_names}")
     return named
 
@@ -170,7 +170,7 @@ def plan(
     """
     _check_option("unknown", unknown, UNKNOWN)
     _check_kind(records, compare=False)
-    matched = _with_items(items, records, unknown)
+    matched = _match_items(items, records, unknown)
     if matched.empty:
         raise InputError(f"judge {judge_id}: no recorded answer is of an item of dataset {_dataset(items)}")
     unread = len(items) - matched["item_id"].nunique()
@@ -208,7 +208,7 @@ def _check_kind(records: pd.DataFrame, *, compare: bool) -> None:
         )
 
 
-def _with_items(items: pd.DataFrame, records: pd.DataFrame, unknown: str) -> pd.DataFrame:
+def _match_items(items: pd.DataFrame, records: pd.DataFrame, unknown: str) -> pd.DataFrame:
     """The records with the ids of their items. Records whose item is not in the dataset are left out, or refused."""
     matched = records.assign(item_id=_item_ids(items, records))
     absent = matched["item_id"].isna()
@@ -276,20 +276,20 @@ def plan_comparisons(
         raise InputError(f"judge {judge_id}: no recorded answer compares {many}, as studies of {probe!r} do")
     nothing = pd.Series([None] * len(records), dtype=object)
     if probe == LISTS:
-        shown, baseline = [[*names] for names in records["shown"]], nothing
+        orders, baseline = [[*names] for names in records["shown"]], nothing
     else:
         first, second = records["shown_first"].astype(str), records["shown_second"].astype(str)
-        shown, baseline = (
+        orders, baseline = (
             [[*pair] for pair in zip(first, second, strict=True)],
             _baselines(records["benchmark"], first, second),
         )
     canonical = [
-        sorted(names, key=lambda name: (name != base, name)) for names, base in zip(shown, baseline, strict=True)
+        sorted(names, key=lambda name: (name != base, name)) for names, base in zip(orders, baseline, strict=True)
     ]
     human, lengths = (
         [
             values and [values[names.index(name)] for name in ranked]
-            for values, names, ranked in zip(records[column], shown, canonical, strict=True)
+            for values, names, ranked in zip(records[column], orders, canonical, strict=True)
         ]
         for column in ("human_scores", "lengths")
     )
@@ -301,10 +301,10 @@ def plan_comparisons(
         {"study": study, "judge": judge_id, "profile": DEFAULT_PROFILE, "dataset": dataset, "unit_id": unit}
         | {"item_id": unit, "criterion": records["criterion"], "human_score": float("nan"), "condition": BASELINE}
         | {"candidate": pd.Series([names[1] for names in canonical], dtype=object).where(baseline.notna(), None)}
-        | {"probe": probe, "strategy": STRATEGY, "n": pd.Series(map(len, shown), dtype="int64")}
+        | {"probe": probe, "strategy": STRATEGY, "n": pd.Series(map(len, orders), dtype="int64")}
         | {
             "ordering": [
-                [ranked.index(name) + 1 for name in names] for names, ranked in zip(shown, canonical, strict=True)
+                [ranked.index(name) + 1 for name in names] for names, ranked in zip(orders, canonical, strict=True)
             ]
         }
         | {"repeat": records["repeat"], "request_id": records["request_id"].astype("str")}

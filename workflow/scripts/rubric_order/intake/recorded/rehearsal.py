@@ -36,19 +36,19 @@ def scores(items: pd.DataFrame, judge: Rehearsed) -> list[dict[str, Any]]:
     simulated = simulation.Simulation.of(judge)
     head = _head(judge, simulated)
     rows = orderings.balanced(judge.n)
-    shown = np.tile(rows, (len(items), 1))
+    orders = np.tile(rows, (len(items), 1))
     opinion, item, group = _opinions(items, simulated, head)
     ids: np.ndarray = np.repeat(items["item_id"].to_numpy(), len(rows))
     selection = simulation.select(
         simulated,
-        shown,
+        orders,
         opinion=np.repeat(opinion, len(rows)),
         item=np.repeat(item, len(rows)),
         group=np.repeat(group, len(rows)),
         read=simulation.keys(f"{head}\x1f{name}\x1f{place}" for place, name in enumerate(ids)),
         temperature=TEMPERATURE,
     )
-    chosen = np.take_along_axis(shown, selection.position[:, None] - 1, axis=1)[:, 0]
+    chosen = np.take_along_axis(orders, selection.position[:, None] - 1, axis=1)[:, 0]
     labels = judge.option_letters or [str(score) for score in range(1, judge.n + 1)]
     answers = [
         NO_CHOICE if failed else labels[score - 1] for score, failed in zip(chosen, selection.failed, strict=True)
@@ -56,7 +56,7 @@ def scores(items: pd.DataFrame, judge: Rehearsed) -> list[dict[str, Any]]:
     style = {} if judge.prompt_style is None else {"prompt_style": judge.prompt_style}
     return [
         {"judge": judge.model, **style, "item_id": name, "ordering": order, "response": answer}
-        for name, order, answer in zip(ids, shown.tolist(), answers, strict=True)
+        for name, order, answer in zip(ids, orders.tolist(), answers, strict=True)
     ]
 
 
