@@ -36,11 +36,7 @@ def suffix_of(path: Path) -> str:
 
 
 def records(path: Path, suffix: str) -> Iterator[Record]:
-    """Rows of a file, one after the other; cells of a CSV file are texts.
-
-    Raises:
-        InputError: the file is missing or malformed, or a row is no mapping; the message has the row's place.
-    """
+    """Rows of a file, one after the other; cells of a CSV file are texts."""
     files.check_regular(path)
     if suffix == ".csv":
         yield from (Record(f"{path}: line {number}", number, row) for number, row in files.read_csv(path, ()))
@@ -60,18 +56,11 @@ def _checked(row: object, where: str, number: int) -> Record:
 
 
 def read(path: Path, *, packed: bool = False) -> pa.Table | pd.DataFrame:
-    """The rows of a file, as they are written there.
+    """The rows of a file whose name ends in one of `SUFFIXES`, perhaps with ``.gz``: of Parquet as a table of Arrow,
+    else of pandas.
 
-    Args:
-        path: path that ends in one of `SUFFIXES`, optionally followed by ``.gz``. Columns of a CSV file are separated
-            by commas, semicolons or tabs, whichever its header has most often. A JSON file holds a list of objects.
-        packed: whether texts are categories, which take a tenth of the memory.
-
-    Returns:
-        A table of Arrow from a Parquet file, else a table of pandas.
-
-    Raises:
-        InputError: the file is missing or malformed, or has another ending.
+    Columns of a CSV file are separated by whichever of `DELIMITERS` its header has most; `packed` makes texts
+    categories.
     """
     suffix = suffix_of(path)
     if suffix not in SUFFIXES:
@@ -139,13 +128,11 @@ def is_one_object(start: str) -> bool:
 
 
 def _delimiter(path: Path) -> str:
-    """The delimiter that the header has most often outside of quotes."""
     bare = re.sub(r'"(?:[^"]|"")*+"', "", head(path)).partition("\n")[0]
     return max(DELIMITERS, key=bare.count)
 
 
 def _listed(path: Path) -> list[Any] | None:
-    """The list that a JSON file holds; None if it holds one object per line."""
     start = head(path)
     if is_one_object(start):
         raise InputError(f"{path}: expected a list of objects, or an object per line, found one object")

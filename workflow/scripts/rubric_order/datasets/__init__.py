@@ -1,8 +1,4 @@
-"""Datasets: one adapter per form of files, and one form of the table of items for all of them.
-
-An `Adapter` reads the files of a dataset and yields items and pairs. This module checks what must hold for every
-dataset.
-"""
+"""Datasets: one `Adapter` per form of files, one form of the table of items, and what must hold for every dataset."""
 
 # Checks of a config import this module, so slow imports are inside the functions that need them.
 from __future__ import annotations
@@ -173,17 +169,8 @@ class Entries:
 
 
 def read(adapter: str, files: dict[str, Path], options: dict[str, Any] | None = None, *, dataset: str = "") -> Entries:
-    """Items and pairs as a dataset's adapter reads them, unchecked.
-
-    Args:
-        adapter: name of the adapter in `REGISTRY`.
-        files: dictionary from the name that config gives a file to the file's path.
-        options: further arguments of the adapter.
-        dataset: id of the dataset, for adapters whose items depend on it.
-
-    Raises:
-        InputError: there is no such adapter, or config lacks a file that the adapter needs, or config has an option
-            that the adapter does not know.
+    """Items and pairs as a dataset's adapter reads them, unchecked; `files` has paths under the names that config gives
+    them.
     """
     reader = REGISTRY.load(adapter)()
     missing = [name for name in reader.files if name not in files]
@@ -205,14 +192,7 @@ def read(adapter: str, files: dict[str, Path], options: dict[str, Any] | None = 
 def prepare(dataset: str, entries: Iterable[Item | Pair], *, limit: int | None = None) -> Tables:
     """Check items and pairs, and put them into tables. Log the number of texts that `clean` changed.
 
-    Args:
-        dataset: id of the dataset.
-        entries: what `read` returned, or items and pairs from elsewhere.
-        limit: number of groups to keep, beginning with the first; None for all.
-
-    Raises:
-        InputError: a field of an item is empty or of the wrong type; an item is repeated; an item has no rubric, in a
-            dataset without pairs; a pair names an item that does not exist; or there are no items.
+    Only the first `limit` groups are kept; None for all.
     """
     for texts in _changed.values():
         texts.clear()

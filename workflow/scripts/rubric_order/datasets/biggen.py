@@ -1,13 +1,7 @@
-"""BiGGen Bench: instances that bring their own five-level rubric and reference answer, with one model's responses.
+"""BiGGen Bench (Kim et al. 2024, github.com/prometheus-eval/prometheus-eval): instances with their own rubric and
+reference.
 
-The file has the form that the benchmark's inference scripts write: a mapping from instance id to record. In the
-published sample each of the 765 responses is "Hello World!". So give a file with a model's responses, or let the
-reference answers be judged. The 70 multilingual instances are left out; Li et al. use the same 695. In some
-formulas an escape sequence has replaced a backslash and the letter after it, such as a form feed at the beginning of a
-fraction. These backslashes are put back. The sample has no human scores; a file of your own may have them in
-`human_score`.
-
-Source: Kim et al. (2024), github.com/prometheus-eval/prometheus-eval, ``BiGGen-Bench``.
+The published responses are all "Hello World!". The 70 multilingual instances are left out, as in Li et al.
 """
 
 import logging
@@ -41,13 +35,10 @@ class BiGGenBench(Adapter):
     files = ("records",)
 
     def read(self, records: Path, *, judged: str = "response", **others: Path) -> Iterator[Item]:
-        """One item per instance and file.
+        """One item per instance and file; `judged` names the field with the text to judge.
 
-        Args:
-            records: the file of records.
-            others: further files of the same shape, each with another model's responses to the same instances.
-            judged: name of the field with the text to judge. With ``reference_answer``, the candidate is named
-                ``reference``, and the prompt shows no reference answer, because that answer is the text to judge.
+        With ``reference_answer``, the candidate is ``reference``, and the prompt shows no reference: it is the text to
+        judge.
         """
         if judged not in JUDGED:
             raise InputError(f"option 'judged': expected {' or '.join(JUDGED)}, found {judged!r:.60}")
@@ -86,11 +77,7 @@ def _items(records: Path, judged: str) -> Iterator[Item]:
 
 
 def human_scores(given: Any, where: str) -> list[float]:
-    """Scores that people gave a response, from a number or a list of numbers. The published sample has none.
-
-    Raises:
-        InputError: the value is neither a number nor a list of numbers.
-    """
+    """Scores that people gave a response, from a number or a list of numbers. The published sample has none."""
     scores = given if isinstance(given, list) else [given]
     for score in scores:
         if not isinstance(score, int | float) or isinstance(score, bool):

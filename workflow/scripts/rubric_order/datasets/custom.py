@@ -30,13 +30,7 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 @dataclass
 class Table:
-    """A table as it was read.
-
-    Attributes:
-        path: the file.
-        columns: columns that at least one row has.
-        rows: for each row, its place in the file for messages, and a dictionary from a column to the value.
-    """
+    """The columns that at least one row has, and for each row its place in the file and its values by column."""
 
     path: Path
     columns: list[str]
@@ -49,14 +43,8 @@ class Custom(Adapter):
     def read(
         self, items: Path, rubrics: Path | None = None, format: str | None = None, every_rubric: bool = False
     ) -> Iterator[Item]:
-        """Items of a table.
-
-        Args:
-            items: the table.
-            rubrics: YAML file of rubrics, if rows do not have their own.
-            format: ``csv``, ``jsonl`` or ``parquet``; None to take it from the ending of the file's name.
-            every_rubric: whether each row is judged under each rubric of the file. If so, there is one item per row and
-                rubric, named by the ids of both.
+        """Items of a table; `rubrics` is a YAML file, and with `every_rubric` each row is judged under each of its
+        rubrics.
         """
         table = read_table(items, format)
         check_columns(table)
@@ -141,12 +129,7 @@ def rater_columns(table: Table) -> list[str]:
 
 
 def cross_rubrics(table: Table, scales: Mapping[str, Rubric] | None, raters: Sequence[str]) -> Table:
-    """A table with one row for each pair of a row and a rubric.
-
-    Raises:
-        InputError: there is no file of rubrics; rows have rubrics, criteria or human scores, which belong to a single
-            rubric; or a row has no item id.
-    """
+    """A table with one row for each pair of a row and a rubric."""
     if scales is None:
         raise InputError(f"{table.path}: option 'every_rubric' needs a file of rubrics, which config names 'rubrics'")
     for name in (name for name in ("rubric_id", "criterion", *raters) if name in table.columns):
@@ -247,11 +230,7 @@ def number(value: object, where: str) -> float:
 
 
 def read_scales(path: Path) -> dict[str, Rubric]:
-    """Dictionary from the id of each rubric of a file to the rubric.
-
-    The file is a list like ``resources/rubrics/hanna.yaml``, a mapping from id to question and levels, or one rubric's
-    question and levels.
-    """
+    """Rubrics by id, from a list as in ``resources/rubrics/hanna.yaml``, a mapping from id to rubric, or one rubric."""
     entries = files.read_yaml(path)
     if isinstance(entries, dict) and set(entries) == {"question", "levels"}:
         entries = {ONLY: entries}

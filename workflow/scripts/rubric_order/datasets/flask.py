@@ -1,9 +1,6 @@
-"""FLASK: instructions, each with the skills that it requires, a reference answer, and several models' outputs.
+"""FLASK (Ye et al. 2024, github.com/kaistAI/FLASK): an item is one model's output under one skill that it requires.
 
-An item is one model's output under one skill. Rubrics of the twelve skills are ours. The 40 instructions that were
-added last (1701 to 1740) have no published outputs and are left out. There are no human scores.
-
-Source: Ye et al. (2024), github.com/kaistAI/FLASK, ``evaluation_set`` and ``model_output/outputs``.
+Rubrics of the twelve skills are ours. Instructions 1701 to 1740 have no published outputs and are left out.
 """
 
 import logging
@@ -26,13 +23,7 @@ class Flask(Adapter):
     files = ("evaluation", "rubrics")
 
     def read(self, evaluation: Path, rubrics: Path, **outputs: Path) -> Iterator[Item]:
-        """One item per instruction, model and skill.
-
-        Args:
-            evaluation: the instructions.
-            rubrics: a rubric for each skill.
-            outputs: dictionary from a model's id to the file of its outputs; at least one model.
-        """
+        """One item per instruction, model and skill; `outputs` has the file of each model's outputs."""
         if not outputs:
             raise InputError("adapter 'flask': expected at least one file of outputs, such as 'chatgpt', found none")
         wrong = [name for name, path in outputs.items() if not isinstance(path, str | Path)]

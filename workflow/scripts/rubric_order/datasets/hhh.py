@@ -1,11 +1,7 @@
-"""HHH alignment: two responses, and the one that people prefer, under four rubrics (helpful, harmless, honest, other).
+"""HHH alignment (Askell et al. 2021; prompts of Kim et al. 2024, github.com/prometheus-eval/prometheus-eval): four
+rubrics.
 
-A record holds two whole Prometheus prompts without a reference answer. They differ only in the response: one has the
-preferred response, the other has the rejected response. Up to six responses to one instruction are compared in pairs.
-So a response is one item, however many pairs it is in, and its id is the beginning of its checksum. The response with
-the lower checksum is `item_a`, a choice that is independent of the preference.
-
-Source: Askell et al. (2021); prompts of Kim et al. (2024), github.com/prometheus-eval/prometheus-eval.
+A response is one item, however many pairs it is in; the one with the lower checksum is `item_a`, whatever is preferred.
 """
 
 import dataclasses
@@ -83,7 +79,6 @@ class HHHAlignment(Adapter):
 
 
 def _sections(record: dict[str, Any], field: str, where: str) -> tuple[str, str, str]:
-    """Instruction, response and rubric sections of one of a record's prompts."""
     where = f"{where}: field {field!r}"
     instruction, response, _, rubric = split_prompt(clean(record[field], where), where, reference=False)
     if not response:

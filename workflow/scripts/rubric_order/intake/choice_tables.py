@@ -28,31 +28,11 @@ def as_comparisons(
     columns: Columns | None = None,
     labels: Labels | None = None,
 ) -> pd.DataFrame:
-    """Choices as scores of comparisons, in the form of probe ``pair_order``, with one row per read.
+    """Choices as scores of comparisons, in the form of probe ``pair_order``, with one row per read; docs/audit.md has
+    the columns.
 
-    Args:
-        table: columns ``item``, ``ordering`` and ``choice``; and ``judge``, ``group`` and ``gold`` (the choice of
-            people), if they are known.
-
-            - ``ordering`` has the candidates as they were shown, as a list or as text with commas between them.
-            - A table of pairs can have other columns instead of ``ordering``: ``first`` and ``second``; or ``first``
-              and two columns of candidates, of which ``first`` names one (see `columns.SIDES`).
-            - ``choice`` is the position of the chosen candidate (``A``, ``2``, ``model_b``, ``first``), its name,
-              ``tie``, or the answer of a judge.
-            - Logs have more columns. ``tie`` says whether a tie was offered. ``lengths`` has the candidates' lengths in
-              the order shown; ``length_a`` and ``length_b`` have the lengths for two columns of candidates.
-        where: name of the table in errors.
-        columns: names that the table has for these columns.
-        labels: meanings of other labels.
-
-    Returns:
-        The columns that statistics of comparisons read. Candidates are numbered in the order of their names. `gold` is
-        the number of the candidate that people chose, 0 for a tie, NaN if it is not known. `longest` is the position of
-        the longest candidate, NaN if it is not known or several are the longest. `sides` names the two columns of
-        candidates if `first` gave their order, and a choice was read as a position. Otherwise `sides` is empty.
-
-    Raises:
-        InputError: the table is not as described; the message names the row (from 1, without the header) and the field.
+    Candidates are numbered in the order of their names; `gold` is a candidate's number, 0 for a tie; `longest` is a
+    position.
     """
     records.check_names(table.columns, where)
     table, labels, file = table.reset_index(drop=True), labels or Labels(), table
@@ -118,10 +98,6 @@ def notes(own: pd.DataFrame) -> list[str]:
 
 
 def _first_place(word: str, pair: Sequence[str], sides: Sequence[str]) -> int | None:
-    """Index, from 0, of the candidate of a pair that a word names.
-
-    The word is the candidate's name or the name of its column. The index is None if the word is neither.
-    """
     columns = [column_names.fold(side) for side in sides]
     ends = [column.rpartition("_")[2] for column in columns]
     for names in ([column_names.fold(name) for name in pair], columns, ends):
@@ -131,12 +107,9 @@ def _first_place(word: str, pair: Sequence[str], sides: Sequence[str]) -> int | 
 
 
 def _turned(table: pd.DataFrame, labels: Labels, where: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """A table of pairs with `first` and `second` added, if it has two columns of candidates and says which came first.
+    """A table of pairs with `first` and `second` from two columns of candidates and the one that says which came first.
 
-    If a choice names such a column, directly or by a label, the column's candidate replaces the choice.
-
-    Returns:
-        The table, and the names of the two columns; no names if no choice is read as a position.
+    A choice that names such a column becomes its candidate; the columns are named where a choice is read as a position.
     """
     sides, column = column_names.sides(table), column_names.shown_first(table)
     if "ordering" in table or ("first" in table and "second" in table) or sides is None or column is None:
@@ -164,14 +137,7 @@ def _turned(table: pd.DataFrame, labels: Labels, where: str | Path) -> tuple[pd.
 
 
 def _chosen(words: Words, pair: Sequence[pd.Series], sides: Sequence[str], labels: Labels) -> tuple[pd.Series, bool]:
-    """Choices in which a candidate replaces the name of its column; and True if any other choice is a position.
-
-    Args:
-        words: the choices.
-        pair: both candidates of each row.
-        sides: columns of the candidates. A choice of one letter is a position, not a column.
-        labels: meanings of other labels, such as a column.
-    """
+    """Choices in which a candidate replaces the name of its column; and True if any other choice is a position."""
     columns = [column_names.fold(side) for side in sides]
     options = [labels.options.get(word.casefold()) for word in words.values]
     meant = [
@@ -190,15 +156,7 @@ def _chosen(words: Words, pair: Sequence[pd.Series], sides: Sequence[str], label
 
 
 def _check_first(file: pd.DataFrame, table: pd.DataFrame, columns: Columns, where: str | Path) -> None:
-    """Check that no column of the file contradicts the candidates that are named as shown first and second.
-
-    Args:
-        file: the table as it is.
-        table: the same table with our names.
-
-    Raises:
-        InputError: a column of the file says that the second candidate was shown first.
-    """
+    """Check that no column of the file contradicts the candidates that are named as shown first and second."""
     paths = {name: columns.names.get(name) for name in ("first", "second")}
     column = next((str(name) for name in file.columns if column_names.fold(name) in column_names.SHOWN_FIRST), None)
     if column is None or None in paths.values() or column in paths.values():
@@ -237,12 +195,10 @@ def _shown(table: pd.DataFrame, pair: bool, where: str | Path) -> tuple[np.ndarr
 
 
 def _joined(value: object) -> object:
-    """A list of candidates as text, one per line; any other value unchanged."""
     return "\n".join(map(str, value)) if isinstance(value, list | tuple | np.ndarray) else value
 
 
 def _numbers(names: Sequence[str]) -> list[int]:
-    """Number of the candidate at each position. Candidates are numbered from 1, in the order of their names."""
     ranks = {name: rank for rank, name in enumerate(sorted(names), start=1)}
     return [ranks[name] for name in names]
 
@@ -294,7 +250,6 @@ def _letters(words: Words, lists: Sequence[Sequence[str]], labels: Labels) -> st
 def _candidates(
     place: np.ndarray, code: np.ndarray, order: Sequence[Sequence[int]]
 ) -> pd.api.extensions.ExtensionArray:
-    """Number, from 1, of the candidate at the position that each row chooses; 0 for a tie."""
     numbers = [
         None if np.isnan(at) else 0 if at == 0 else order[k][int(at) - 1] for at, k in zip(place, code, strict=True)
     ]

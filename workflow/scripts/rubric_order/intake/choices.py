@@ -42,11 +42,7 @@ class Labels:
 
     @classmethod
     def parse(cls, texts: Sequence[str]) -> "Labels":
-        """Options from texts such as ``1=A,2=B,0=tie``.
-
-        Raises:
-            InputError: a part is not of this form, or names a label twice.
-        """
+        """Options from texts such as ``1=A,2=B,0=tie``."""
         options: dict[str, str] = {}
         for part in (part for text in texts for part in text.split(",")):
             label, sign, option = (word.strip() for word in part.rpartition("="))
@@ -82,16 +78,11 @@ def candidates(text: str) -> list[str]:
 
 
 def meaning(text: str, names: Sequence[str], labels: Labels, *, answers: bool = True) -> Meaning | None:
-    """Meaning of a written choice among candidates; None if it has no meaning.
+    """Meaning of a written choice among candidates; None if it has none. Only with `answers` is an answer of words
+    read.
 
-    The name of a candidate takes precedence over a position, so that candidates may be called ``A`` and ``B``; but a
-    letter in upper case is a position if only a name in lower case is alike.
-
-    Args:
-        text: the written choice.
-        names: names of the candidates, as they were shown.
-        labels: meanings of other labels.
-        answers: whether the verdict is looked for in an answer of several words.
+    A candidate's name goes before a position, but a letter in upper case is a position if only a lower-case name is
+    alike.
     """
     word = text.casefold()
     if word in labels.options:
@@ -133,9 +124,8 @@ def named(text: str, names: Sequence[str]) -> int | None:
 
 
 def option_of(text: str, labels: Mapping[str, str]) -> str | None:
-    """Option of the label that a text has; None if it has none.
-
-    If all labels are single capital letters, a longer text is read like a verdict.
+    """Option of the label that a text has, or, if all labels are single capitals, that its verdict has; None if it has
+    none.
     """
     by_label = {str(label).strip().casefold(): option for label, option in labels.items()}
     option = by_label.get(text.strip().casefold())
@@ -146,17 +136,11 @@ def option_of(text: str, labels: Mapping[str, str]) -> str | None:
 
 
 def letter(word: str, names: Sequence[str], letters: Sequence[str]) -> str | None:
-    """Letter that a word means: empty for no choice, None if the word has no meaning.
+    """Letter that a word means: empty for no choice, None for no meaning; `letters` has one more than `names` for a
+    tie.
 
-    Args:
-        word: the name of a candidate, a position (``A``, ``2``, ``model_b``, ``first``), ``tie`` or ``none``.
-        names: names of the candidates, in the order in which they were shown.
-        letters: letters of the candidates, and of a tie if it was offered.
-
-    Example:
-        >>> names = ["gpt-4", "llama"]
-        >>> [letter(word, names, ["A", "B", "C"]) for word in ("llama", "model_a", "tie", "none", "maybe")]
-        ['B', 'A', 'C', '', None]
+    >>> [letter(word, ["gpt-4", "llama"], "ABC") for word in ("llama", "model_a", "tie", "none", "maybe")]
+    ['B', 'A', 'C', '', None]
     """
     choice = meaning("" if word.strip().casefold() == "error" else word.strip(), names, Labels(), answers=False)
     if choice is None or (choice.place == 0 and len(letters) == len(names)):

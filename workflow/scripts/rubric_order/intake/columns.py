@@ -66,26 +66,17 @@ SHOWN_FIRST = ("first", "shown_first", "first_shown", "presented_first", "displa
 
 @dataclass(frozen=True)
 class Columns:
-    """Names that a file has for columns.
+    """Names that a file has for columns: by our name, its name or a path into a column, such as ``grading.score``.
 
-    Attributes:
-        names: dictionary from our name of a column to its name in the file, or to a path into a column of the file,
-            such as ``grading.score``.
-
-    Examples:
-        >>> Columns.parse(["item=sample_id,score=grading.score"]).names["score"]
-        'grading.score'
+    >>> Columns.parse(["item=sample_id,score=grading.score"]).names["score"]
+    'grading.score'
     """
 
     names: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
     def parse(cls, texts: Iterable[str], option: str = "--columns") -> "Columns":
-        """Names from texts such as ``item=sample_id,score=judge_score``; a name with a comma stands in quotes.
-
-        Raises:
-            InputError: a part is not of this form, or names a column that is not known, or names one twice.
-        """
+        """Names from texts such as ``item=sample_id,score=judge_score``; a name with a comma stands in quotes."""
         columns: dict[str, str] = {}
         for part in (part for text in texts for part in next(csv.reader([text], skipinitialspace=True), [])):
             name, sign, of_file = (word.strip() for word in part.partition("="))
@@ -98,27 +89,11 @@ class Columns:
 
     @classmethod
     def given(cls, names: "Mapping[str, str] | Columns | None", others: Sequence[str] = ()) -> "Columns":
-        """Names from the argument `columns` of a function.
-
-        Args:
-            names: dictionary from our name to the name in the table.
-            others: names that are known besides the columns of reads.
-
-        Raises:
-            InputError: a name is not known.
-        """
+        """Names from the argument `columns` of a function; `others` are known besides the columns of reads."""
         return names if isinstance(names, cls) else cls(dict(names or {})).checked("columns", others)  # type: ignore[arg-type]
 
     def checked(self, option: str, others: Sequence[str] = ()) -> "Columns":
-        """The names, after a check that each is known.
-
-        Args:
-            option: name of the option in errors.
-            others: names that are known besides the columns of reads.
-
-        Raises:
-            InputError: a name is not known.
-        """
+        """The names, after a check that each is known: a column of reads, or one of `others`."""
         expected = [*LIKELY, *others]
         for name in self.names:
             if name not in expected and not PROBABILITY.fullmatch(name):
@@ -130,7 +105,7 @@ class Columns:
 
 
 def fold(name: object) -> str:
-    """A name without differences of spelling: in lower case, with underscores for blanks and hyphens.
+    """A name in lower case, with underscores for blanks and hyphens.
 
     >>> fold(" Human-Score")
     'human_score'
@@ -145,20 +120,7 @@ def known(name: str) -> bool:
 
 
 def named(table: pd.DataFrame, columns: Columns, where: str | Path) -> pd.DataFrame:
-    """A table with our names for columns that are given in `columns`, or whose names become ours by `fold`.
-
-    Args:
-        table: a table whose column names are texts.
-        columns: names that the file has.
-        where: name of the table in errors.
-
-    Returns:
-        The known columns and all other columns. A column is left out if `columns` gives the column's name to another
-        column.
-
-    Raises:
-        InputError: a named column is missing, or two columns could be meant.
-    """
+    """A table with our names for columns that `columns` gives, or whose names become ours by `fold`; all others stay."""
     taken: dict[str, Any] = {}
     absent = []
     for name, path in columns.names.items():
@@ -276,11 +238,7 @@ def _not_there(absent: Sequence[str], table: pd.DataFrame) -> str:
 
 
 def unread_judges(table: pd.DataFrame) -> str:
-    """A sentence about a column that may name several judges, but is not read; empty if there is no such column.
-
-    Args:
-        table: a table with our names.
-    """
+    """A sentence about a column that may name several judges, but is not read; empty if there is no such column."""
     if "judge" in table:
         return ""
     by_fold = {fold(name): name for name in reversed(table.columns)}
@@ -295,12 +253,8 @@ def unread_judges(table: pd.DataFrame) -> str:
 
 
 def missing(absent: Sequence[str], table: pd.DataFrame, where: str | Path, useful: Sequence[str] = ()) -> InputError:
-    """The error that columns are missing. It names all missing columns, and columns of the file that could be meant.
-
-    Args:
-        absent: our names of the missing columns.
-        table: the table that lacks the columns.
-        useful: our names of optional columns. Likely names for these are suggested as well.
+    """The error that columns are missing, with columns of the file that could be meant, also for optional ones
+    (`useful`).
     """
     present = paths(table)
     free = [name for name in present if not known(name)]

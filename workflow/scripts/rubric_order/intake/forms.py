@@ -22,14 +22,10 @@ LENGTHS = ("length_a", "length_b")  # lengths of the candidates of two columns
 
 
 class Log(NamedTuple):
-    """A table in a known form.
+    """A table in a known form (`SCORES`, `CHOICES`, or a log's), its names for columns, and notes on how a log was
+    read.
 
-    Attributes:
-        form: name of the form: `SCORES`, `CHOICES`, or that of a log.
-        table: a plain table of scores or choices; or the rows of a log without an ordering.
-        columns: names that the table has for columns.
-        notes: sentences on how a log was read.
-        ordered: False for a log of scores without an ordering.
+    `ordered` is False for a log of scores without an ordering, whose rows are as in the file.
     """
 
     form: str
@@ -43,13 +39,8 @@ Rows = tuple[list[dict[str, Any]], tuple[str, ...]]  # rows of a plain table of 
 
 
 class Form(NamedTuple):
-    """A form of logs.
-
-    Attributes:
-        form: name of the form.
-        marks: columns that identify the form.
-        read: function that makes choices and notes from a table, whose name in errors is its second argument; None for
-            logs of scores without an ordering.
+    """A form of logs: its name, the columns that identify it, and the reader of its choices; None for scores without an
+    order.
     """
 
     form: str
@@ -63,14 +54,8 @@ class Form(NamedTuple):
 
 
 def recognise(table: pd.DataFrame, where: str | Path, names: Columns, *, nominal: bool = False) -> Log:
-    """The form of a table; with `names`, or without the marks of a log, it is a plain table.
-
-    Args:
-        nominal: whether the orderings of a plain table list candidates instead of levels.
-
-    Raises:
-        InputError: a record does not have the form of the log (the message names row and field), no row has a
-            comparison, or a column that `names` gives is missing.
+    """The form of a table; with `names`, or without the marks of a log, it is plain, with candidates in its orderings
+    if `nominal`.
     """
     form = None if names.names else next((form for form in FORMS if form.fits(table)), None)
     if form is None:
@@ -112,7 +97,6 @@ def _number(record: Mapping[str, Any], name: str, row: int, where: str | Path) -
 
 
 def _listed(value: Any, name: str, row: int, where: str | Path) -> list[str]:
-    """Names of candidates, as a list or as text with commas between them."""
     listed = candidates(value) if isinstance(value, str) else value
     if not isinstance(listed, list | tuple) or any(isinstance(part, list | Mapping) or part is None for part in listed):
         raise InputError(f"{where}: row {row}: field {name!r}: expected a list of names, found {value!r:.60}")
@@ -122,8 +106,7 @@ def _listed(value: Any, name: str, row: int, where: str | Path) -> list[str]:
 def _fastchat(table: pd.DataFrame, where: str | Path) -> Rows:
     """Both games of FastChat's judgments of pairs: with ``model_1`` shown first, and with ``model_2`` shown first.
 
-    Source: ``play_a_match_pair`` of FastChat's ``llm_judge/common.py``: the winner of a game is ``model_1``,
-    ``model_2``, ``tie`` or ``error``, regardless of which model stood first.
+    Source: ``play_a_match_pair`` of ``llm_judge/common.py``: a winner is named regardless of which model stood first.
     """
     rows: list[dict[str, Any]] = []
     scored = 0
@@ -151,13 +134,10 @@ def _fastchat(table: pd.DataFrame, where: str | Path) -> Rows:
 
 
 def _alpaca(table: pd.DataFrame, where: str | Path) -> Rows:
-    """AlpacaEval's annotations. They do not record the order in which outputs were shown, so it is inferred.
+    """AlpacaEval's annotations. The order follows from the answer (``m`` was first, ``M`` second) and from
+    `preference`.
 
-    The answer names the better output by its position (``m`` is shown first, ``M`` second). `preference` names the
-    better output by its number in the record. From both, the order follows. If one of them names no output, the order
-    is the result of AlpacaEval's random draw, which depends only on the instruction and on seed 0.
-
-    Source: ``RandomSwitchTwoColumnsProcessor`` and ``utils.random_seeded_choice`` of alpaca_eval.
+    If one names no output, the order is that drawn from instruction and seed 0 (``utils.random_seeded_choice``).
     """
     rows: list[dict[str, Any]] = []
     drawn = other = 0
@@ -207,11 +187,9 @@ def _named_best(raw: object) -> int | None:
 
 
 def _recorded(table: pd.DataFrame, where: str | Path) -> Rows:
-    """Recorded comparisons of any benchmark, in the form that `recorded.importers.Pairwise` reads.
+    """Recorded comparisons of any benchmark, as `recorded.importers` reads them, with an answer, a winner or both.
 
-    A record may have a winner beside the answer or instead of the answer, and a list of candidates instead of two
-    candidates. Two candidates are in the order shown, unless a column names the candidate that was shown first. If
-    there is such a column, `choices.as_comparisons` brings the two candidates into the order shown.
+    Two candidates are in the order shown, unless a column names the one that was shown first.
     """
     rows: list[dict[str, Any]] = []
     differ = 0
@@ -254,7 +232,6 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> Rows:
 
 
 def _mapped(choice: object, options: object) -> object:
-    """A choice, translated by the record's map from labels to options; unchanged if there is no map or no label."""
     option = choices.option_of(str(choice), options) if isinstance(options, Mapping) and choice is not None else None
     return choice if option is None else option
 

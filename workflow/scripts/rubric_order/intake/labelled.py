@@ -16,14 +16,7 @@ REQUIRED = ("score", "human_score")
 
 
 def items(table: pd.DataFrame | str | Path, columns: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """One row per item: `group_id`, `candidate`, and the item's scores `human` and `judge`, NaN if there is none.
-
-    Args:
-        table, columns: see `results.corrected_mean`.
-
-    Raises:
-        InputError: the table is not as described; the message names the row (from 1, without the header) and the field.
-    """
+    """One row per item: `group_id`, `candidate`, and the item's scores `human` and `judge`, NaN if there is none."""
     where = "scores" if isinstance(table, pd.DataFrame) else str(table)
     rows = table.reset_index(drop=True) if isinstance(table, pd.DataFrame) else score_tables.read_file(table)
     rows = column_names.named(rows, column_names.Columns.given(columns, ("candidate",)), where)

@@ -55,15 +55,7 @@ _ALL_OF = 5  # most levels of which anybody reads all orderings
 
 
 def read_file(path: str | Path, *, packed: bool = False) -> pd.DataFrame:
-    """The rows of a file, as they are written there.
-
-    Args:
-        path: a file as for `records.read`, or a file of ``results/scores/``.
-        packed: whether texts are categories.
-
-    Raises:
-        InputError: the file is missing or malformed, or has another ending, or no rows.
-    """
+    """The rows of a file as for `records.read`, or of ``results/scores/``, as they are written there; at least one."""
     path = Path(path)
     suffix = records.suffix_of(path)
     if suffix == ".eval":
@@ -86,12 +78,7 @@ def read_file(path: str | Path, *, packed: bool = False) -> pd.DataFrame:
 
 
 def _plain_table(table: pa.Table, where: Path) -> pa.Table:
-    """A plain table from scores that the workflow wrote: the reads of the first strategy that varies the order.
-
-    Raises:
-        InputError: there is no such strategy; the scores are of several studies, profiles, conditions or scales; or the
-            orderings are not of score levels.
-    """
+    """A plain table from scores that the workflow wrote: the reads of the first strategy that varies the order."""
     if "probe" in table.column_names:
         others = sorted(set(map(str, table["probe"].unique().to_pylist())) - {PROBE})
         if others:
@@ -136,37 +123,10 @@ def as_scores(
     columns: Columns | None = None,
     scale: Scale | None = None,
 ) -> pd.DataFrame:
-    """Reads as scores, see `scoring.scores.score_reads`, with one row per read.
+    """Reads as scores, see `scoring.scores.score_reads`, with one row per read; docs/audit.md has the columns.
 
-    Args:
-        reads: columns ``item``, ``ordering`` and ``score``, and others if they are known:
-
-            - ``ordering`` is the score at each position, such as ``1 2 3 4 5``, as text or as a list; or a word such as
-              ``descending``.
-            - ``score`` is a level, or an answer that gives a level. It is empty if there is none.
-            - ``judge`` and ``criterion`` are names. A text under several criteria is one item under each criterion.
-            - ``group`` is the same for items that are not independent. By default, a text is a group, with all its
-              criteria.
-            - ``p_1`` to ``p_n`` are the probabilities of the scores.
-            - ``human_score`` is the human score of the item.
-            - ``failure`` is the reason why a read has no score.
-
-            Other columns are not read.
-        where: name of the table in errors.
-        columns: names that the table has for these columns.
-        scale: the levels; by default the levels that the orderings of a judge list, see `scales.scale_of`.
-
-    Returns:
-        The columns that statistics read, with study and dataset ``reads``. Levels are numbered from 1, and human scores
-        are on the same scale. `scale` has the levels as they were written. `lowest` is the number of the lowest level.
-        The table has the column `lowest` only if levels go by ones, but not from 1. Reads of an item are numbered in
-        the order of the table. `named_groups` says whether groups were named.
-
-        `strategy` is ``balanced`` or ``all`` if a judge reads every item in all orderings of this strategy, however
-        often, and in no other ordering; ``all`` only with five levels or fewer. Otherwise `strategy` is ``recorded``.
-
-    Raises:
-        InputError: the table is not as described; the message names the row (from 1, without the header) and the field.
+    Levels are numbered from 1, human scores too; `lowest` is there only where levels go by ones, but not from 1.
+    `strategy` is ``balanced`` or ``all`` where a judge reads every item in just these orderings.
     """
     reads = rename_columns(reads, columns, where)
     _check_columns(reads, where)
@@ -204,14 +164,8 @@ def as_scores(
 
 
 class Single(NamedTuple):
-    """Reads of one judge on one scale, as they are in a table.
-
-    Attributes:
-        about: dictionary from those of `ABOUT_READ` that the table names to their names.
-        rows: indices of the reads' rows in the table, from 0, shape (m,).
-        orderings: score at each position, shape (m, n).
-        scores: written scores, shape (m,), NaN if there is none.
-        probabilities: probability of each position, shape (m, n), NaN if unknown.
+    """Reads of one judge on one scale: names of `ABOUT_READ`, rows (m,), orderings (m, n), scores (m,), probabilities
+    (m, n).
     """
 
     about: Mapping[str, str]
@@ -224,13 +178,8 @@ class Single(NamedTuple):
 def single_reads(reads: pd.DataFrame, where: str | Path = "reads") -> Iterator[Single]:
     """Reads of each judge, criterion and condition in turn, for uses in which a read needs no other reads.
 
-    Args:
-        reads: columns ``ordering``; ``score`` or ``p_1`` to ``p_n``, or both; and those of `ABOUT_READ` that are known.
-            Other columns are not read. Scores are the numbers 1 to n. The index counts from 0.
-        where: name of the table in errors.
-
-    Raises:
-        InputError: see `as_scores`.
+    The table's index counts from 0; scores are 1 to n; without a score, a read has the probabilities ``p_1`` to
+    ``p_n``.
     """
     has_shares = any(PROBABILITY.fullmatch(str(name)) for name in reads.columns)
     absent = [name for name in ("ordering", "score") if name not in reads and not (name == "score" and has_shares)]
@@ -269,23 +218,14 @@ def rename_columns(reads: pd.DataFrame, columns: Mapping[str, str] | Columns | N
 
 
 def check_usual(others: Sequence[Scale], where: str | Path) -> None:
-    """Check that there is no scale other than 1 to n.
-
-    Raises:
-        InputError: there is such a scale.
-    """
+    """Check that there is no scale other than 1 to n."""
     if others:
         raise InputError(f"{where}: field 'ordering': expected the scores 1 to n, found {others[0].words}")
 
 
 class Shown(NamedTuple):
-    """The orderings of some reads.
-
-    Attributes:
-        code: index of each row's ordering, from 0, shape (rows,).
-        orderings: level at each position, for each distinct ordering.
-        scales: the scales that occur.
-        scale_of_row: index of each row's scale, from 0, shape (rows,).
+    """Orderings of reads: index of each row's ordering (rows,), level at each position by ordering, and each row's
+    scale.
     """
 
     code: np.ndarray
@@ -329,7 +269,6 @@ def _read_columns(reads: pd.DataFrame) -> list[str]:
 
 
 def _criteria(reads: pd.DataFrame, where: str | Path) -> Words:
-    """The criterion of each row; an empty text for all rows if no criterion is named."""
     words = words_of(reads["criterion"]) if "criterion" in reads else None
     if words is None or words.empty:
         return Words(np.zeros(len(reads), dtype=np.int64), np.array([""], dtype=object))
@@ -337,7 +276,6 @@ def _criteria(reads: pd.DataFrame, where: str | Path) -> Words:
 
 
 def _under(item: Words, criterion: Words) -> Words:
-    """Items under their criteria, named ``item/criterion``; unchanged if no item has several criteria."""
     pairs, code = np.unique(item.codes * len(criterion.values) + criterion.codes, return_inverse=True)
     items, criteria = np.divmod(pairs, len(criterion.values))
     if len(np.unique(items)) == len(items):
@@ -347,9 +285,8 @@ def _under(item: Words, criterion: Words) -> Words:
 
 
 def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str | Path) -> Shown:
-    """The ordering and the scale of each row.
-
-    A word such as ``descending`` has the scale of the judge's other orderings.
+    """The ordering and the scale of each row; a word such as ``descending`` has the scale of the judge's other
+    orderings.
     """
     words = words_of(column)
     parsed = [scales.ordering(text, scale) for text in words.values]
@@ -442,7 +379,6 @@ def _scores(column: pd.Series, shown: Shown, where: str | Path) -> tuple[np.ndar
 
 
 def _reasons(reads: pd.DataFrame, reason: pd.Series) -> pd.Series:
-    """Reasons why reads have no score. If a score is empty and column `failure` has a text, this text is the reason."""
     if REASON not in reads or not (empty := (reason == EMPTY).to_numpy()).any():
         return reason
     reason = reason.copy()
@@ -451,7 +387,6 @@ def _reasons(reads: pd.DataFrame, reason: pd.Series) -> pd.Series:
 
 
 def _reason(value: object) -> str:
-    """The reason that a cell gives, cut after its first line; `EMPTY` if the cell has neither text nor number."""
     is_word = isinstance(value, str | float | int | np.number) and not isinstance(value, bool)
     lines = word_of(value).splitlines() if is_word else []
     text = records.SURROGATE.sub("?", lines[0][:LONGEST_REASON].strip()) if lines else ""
@@ -476,11 +411,7 @@ def _choice(text: str, scale: Scale) -> tuple[int | None, str | None]:
 
 
 def _human(reads: pd.DataFrame, item: Words, shown: Shown, where: str | Path) -> np.ndarray:
-    """The human score of each row's item as a level, NaN if no row of the item has one.
-
-    Args:
-        item: the items; items of different judges count as different.
-    """
+    """The human score of each row's item as a level, NaN if none; items of different judges count as different."""
     if "human_score" not in reads:
         return np.full(len(reads), np.nan)
     column = reads["human_score"]
@@ -494,7 +425,6 @@ def _human(reads: pd.DataFrame, item: Words, shown: Shown, where: str | Path) ->
 
 
 def _levels_of_labels(words: Words, shown: Shown) -> pd.Series:
-    """A column in which labels such as letters are replaced by the numbers of their levels, as text."""
     texts = pd.Series(words.values, dtype=object).take(words.codes).reset_index(drop=True)
     for k, scale in enumerate(shown.scales):
         if not scale.numeric:
@@ -506,12 +436,7 @@ def _levels_of_labels(words: Words, shown: Shown) -> pd.Series:
 def _judge_reads(
     table: pd.DataFrame, rows: np.ndarray, shown: Shown, reads: pd.DataFrame, where: str | Path
 ) -> pd.DataFrame:
-    """The reads of one judge, whose orderings have one length, with the columns that follow from the orderings.
-
-    Args:
-        table: reads of all judges.
-        rows: indices of the judge's reads in this table, from 0.
-    """
+    """The reads of one judge, at `rows` of the table, with the columns that follow from its orderings, of one length."""
     scale = shown.scales[shown.scale_of_row[rows[0]]]
     distinct, number, order = shown.of(rows)
     table = table if len(rows) == len(table) else table.take(rows)
@@ -534,7 +459,6 @@ def _judge_reads(
 
 
 def _objects(rows: np.ndarray) -> np.ndarray:
-    """The rows of an array as an array of arrays."""
     objects: np.ndarray = np.empty(len(rows), dtype=object)
     for place, row in enumerate(rows):
         objects[place] = row

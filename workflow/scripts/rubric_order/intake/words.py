@@ -13,12 +13,7 @@ from rubric_order.intake.choices import MISSING
 
 
 class Words(NamedTuple):
-    """A column of texts.
-
-    Attributes:
-        codes: index of each row's text, from 0, shape (rows,).
-        values: the texts, without blanks around them.
-    """
+    """A column of texts: the index of each row's text, shape (rows,), and the texts without blanks around them."""
 
     codes: np.ndarray
     values: np.ndarray
@@ -78,11 +73,7 @@ def names_of(reads: pd.DataFrame, field: str, where: str | Path, default: str | 
 
 
 def check_named(words: Words, field: str, where: str | Path) -> Words:
-    """A column of names.
-
-    Raises:
-        InputError: a row has no name.
-    """
+    """A column of names."""
     if not all(words.values):
         fail(where, (words.values == "")[words.codes], field, "a name", words)
     return words
@@ -117,15 +108,7 @@ def numbers_of(column: pd.Series, field: str, where: str | Path) -> np.ndarray:
 
 
 def one_human(values: np.ndarray, item: Words, where: str | Path) -> np.ndarray:
-    """The human score of each row's item, NaN if no row of the item has one.
-
-    Args:
-        values: human score of each row, NaN if there is none.
-        item: the items; names may repeat, for example if several judges read the same items.
-
-    Raises:
-        InputError: an item has two human scores.
-    """
+    """The human score of each row's item, NaN if no row of the item has one; two are an error."""
     first = pd.Series(values).groupby(item.codes).transform("first").to_numpy()
     rows = np.flatnonzero(~np.isnan(values) & (values != first))
     if len(rows):

@@ -18,13 +18,7 @@ from rubric_order.probes._comparisons import TIE
 
 
 class Check(NamedTuple):
-    """A check that a card makes.
-
-    Attributes:
-        name: name of the check.
-        runs: whether the file supports the check.
-        why: reason why the file supports the check, or does not.
-    """
+    """A check that a card makes, whether the file supports it, and why it does or does not."""
 
     name: str
     runs: bool
@@ -32,14 +26,8 @@ class Check(NamedTuple):
 
 
 class Diagnosis(NamedTuple):
-    """Diagnosis of one judge's reads.
-
-    Attributes:
-        form: form of the file.
-        judge: name of the judge; empty if the file has none.
-        facts: content of the file, in pairs of name and value.
-        checks: all checks, also those that cannot run.
-        notes: sentences on how the file was read.
+    """Form and content of one judge's reads, all checks (also those that cannot run), and notes on how the file was
+    read.
     """
 
     form: str
@@ -67,14 +55,7 @@ def diagnose(
     nominal: bool = False,
     labels: Labels | None = None,
 ) -> list[Diagnosis]:
-    """Diagnoses of a file, one per judge.
-
-    Args:
-        file, columns, scale, nominal, labels: see `audits.audit`.
-
-    Raises:
-        InputError: the file cannot be read as reads or choices, nor as a log of a known form.
-    """
+    """Diagnoses of a file, one per judge; for the arguments see `audits.audit`."""
     log = audits.read_form(file, columns, nominal=nominal, labels=labels)
     if not log.ordered:
         titles = ("Which positions are selected", "What the order does to scores", "Verdict")

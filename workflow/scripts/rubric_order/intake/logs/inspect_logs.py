@@ -1,7 +1,6 @@
 """Logs of Inspect: ``.eval``, a zip file of JSON, or the same as one file of JSON.
 
-A scorer that asks a model keeps the conversation in the metadata of its score, under ``grading``: the prompt, and the
-answer. The settings of the call are in the event that has the same answer.
+A judge's score has the conversation in its metadata, ``grading``; settings are in the event with the same answer.
 """
 
 import contextlib
@@ -36,11 +35,7 @@ def is_log(content: object) -> bool:
 
 
 def read_archive(path: Path) -> Iterator[calls.Call]:
-    """Calls of the judges of an ``.eval`` file.
-
-    Raises:
-        InputError: the archive is broken, or no log of Inspect.
-    """
+    """Calls of the judges of an ``.eval`` file."""
     with _readable(path):
         archive = zipfile.ZipFile(path)
     with archive:
@@ -59,7 +54,6 @@ def read_archive(path: Path) -> Iterator[calls.Call]:
 
 @contextlib.contextmanager
 def _readable(where: object) -> Iterator[None]:
-    """Turn what a damaged archive raises into one line."""
     try:
         yield
     except DAMAGED as error:
@@ -67,21 +61,12 @@ def _readable(where: object) -> Iterator[None]:
 
 
 def read_content(content: Mapping[str, Any], path: Path) -> Iterator[calls.Call]:
-    """Calls of the judges of a log that is one file of JSON.
-
-    Raises:
-        InputError: something is not as Inspect writes it.
-    """
+    """Calls of the judges of a log that is one file of JSON."""
     for sample in calls.listed(content["samples"], str(path), "samples"):
         yield from _calls(calls.mapping(sample, str(path), "samples"), content, path)
 
 
 def _json(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Mapping[str, Any]:
-    """Content of a member.
-
-    Raises:
-        InputError: the member is damaged or encrypted, has an unknown compression, or is no mapping in JSON.
-    """
     where = f"{path}: {info.filename:.100}"
     if info.flag_bits & ENCRYPTED:
         raise InputError(f"{where}: it is encrypted; expected a log without a password")
@@ -149,7 +134,6 @@ def _calls(sample: Mapping[str, Any], header: Mapping[str, Any], path: Path) -> 
 
 
 def _attached(text: str, attachments: Mapping[str, Any]) -> str:
-    """A text itself, or the attachment that it names: the log stores long texts as attachments."""
     attached = attachments.get(text.removeprefix(ATTACHMENT)) if text.startswith(ATTACHMENT) else None
     return attached if isinstance(attached, str) else text
 
@@ -167,7 +151,6 @@ def _event(sample: Mapping[str, Any], last: Mapping[str, Any], answer: str | Non
 
 
 def _choice(output: Mapping[str, Any], where: str) -> Mapping[str, Any]:
-    """First choice of a model's output; empty where it has none."""
     choices = calls.listed(output.get("choices"), where, "events/output/choices")
     return calls.mapping(choices[0], where, "events/output/choices/0") if choices else {}
 

@@ -1,9 +1,6 @@
-"""Requests and answers of the chat completions protocol as JSON Lines.
+"""Requests and answers of the chat completions protocol as JSON Lines, joined by ``custom_id``.
 
-A line holds a request, an answer, or both. A line can come from OpenAI's Batch API or ``vllm run-batch`` (fields
-``body``, ``response/body``) or from a proxy (fields ``request``, ``response``). It can also be a conversation whose
-last message is the judge's answer (field ``messages``). Requests and answers in different files are joined by
-``custom_id``.
+A line is of OpenAI's Batch API or ``vllm run-batch``, of a proxy, or a conversation that ends with the answer.
 """
 
 import json
@@ -27,15 +24,7 @@ def is_line(record: object) -> bool:
 
 
 def read_lines(files: Iterable[tuple[Path, list[tuple[int, Any]]]]) -> Iterator[Call]:
-    """Calls of the lines of some files.
-
-    Args:
-        files: each file with its lines, numbered from 1.
-
-    Raises:
-        InputError: a line holds neither request nor answer, no line holds a request, or two answers have the same
-            ``custom_id``.
-    """
+    """Calls of the lines of some files, numbered from 1."""
     answers: dict[str, tuple[str, Mapping[str, Any]]] = {}
     requests: list[tuple[str, str, Mapping[str, Any]]] = []
     for path, lines in files:
@@ -63,7 +52,6 @@ def read_lines(files: Iterable[tuple[Path, list[tuple[int, Any]]]]) -> Iterator[
 
 
 def _request(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Body of the request of a line; None where the line holds no request."""
     request = record.get("request")
     for body in (record.get("body"), request.get("body") if isinstance(request, dict) else None, request, record):
         if isinstance(body, dict) and isinstance(body.get("messages"), list):
@@ -72,7 +60,6 @@ def _request(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _response(record: Mapping[str, Any]) -> Mapping[str, Any] | str | None:
-    """Body of the answer of a line, or the answer's text; None where the line holds no answer."""
     response = record.get("response")
     for body in (response.get("body") if isinstance(response, dict) else None, response, record):
         if isinstance(body, dict) and isinstance(body.get("choices"), list):

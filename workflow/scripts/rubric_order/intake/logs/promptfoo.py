@@ -1,7 +1,6 @@
 """Results of promptfoo, as ``promptfoo eval -o results.json`` writes them.
 
-A model-graded assertion keeps its prompt in the metadata of its result, as ``renderedGradingPrompt``: text, or messages
-in JSON. Only score, verdict and reason of the judge's answer are kept, so `Call.answer` is None.
+A model-graded assertion keeps its prompt (`PROMPT`), and of the answer only score and reason: `Call.answer` is None.
 """
 
 import json
@@ -26,11 +25,7 @@ def is_log(content: object) -> bool:
 
 
 def read_content(content: Mapping[str, Any], path: Path) -> Iterator[calls.Call]:
-    """Calls of the judges of all assertions.
-
-    Raises:
-        InputError: something is not as promptfoo writes it.
-    """
+    """Calls of the judges of all assertions."""
     config = calls.mapping(content.get("config"), str(path), "config")
     default = calls.mapping(config.get("defaultTest") if isinstance(config.get("defaultTest"), dict) else None, "", "")
     for number, entry in enumerate(content["results"]["results"]):
@@ -68,11 +63,7 @@ def _call(
 
 
 def _messages(prompt: object, where: str) -> tuple[calls.Message, ...]:
-    """Messages of a prompt. A prompt that is no list of messages in JSON is one message of the user.
-
-    Raises:
-        InputError: the prompt is no text, or is empty.
-    """
+    """Messages of a prompt. A prompt that is no list of messages in JSON is one message of the user."""
     if not isinstance(prompt, str) or not prompt:
         raise InputError(f"{where}: field {PROMPT!r}: expected the judge's prompt, found {prompt!r:.60}")
     if prompt.lstrip().startswith("["):
@@ -88,11 +79,7 @@ def _messages(prompt: object, where: str) -> tuple[calls.Message, ...]:
 def _asked(
     result: Mapping[str, Any], assertion: Mapping[str, Any], default: Mapping[str, Any], where: str
 ) -> calls.Asked:
-    """The judge of an assertion: its own provider, else the provider of its test, else the provider of all tests.
-
-    Raises:
-        InputError: the results name no provider.
-    """
+    """The judge of an assertion: its own provider, else the provider of its test, else the provider of all tests."""
     test = calls.mapping(result.get("testCase"), where, "testCase")
     options = [calls.mapping(block.get("options"), where, "options") for block in (test, default)]
     chosen = next((block for block in (assertion, *options) if block.get("provider")), {}).get("provider")

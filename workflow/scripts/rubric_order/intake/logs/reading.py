@@ -16,14 +16,7 @@ FORMATS = "a log of Inspect (.eval or .json), results of promptfoo (.json), or J
 
 
 def read(paths: Sequence[str | Path]) -> list[Call]:
-    """Calls of all judges in some logs, in their order.
-
-    Args:
-        paths: logs of Inspect, results of promptfoo, and JSON Lines; files of JSON Lines are joined by ``custom_id``.
-
-    Raises:
-        InputError: a file is missing, broken or of no known format, or holds no judge's prompt.
-    """
+    """Calls of all judges in some logs, in their order; files of JSON Lines are joined by ``custom_id``."""
     calls: list[Call] = []
     lines = []
     for path in map(Path, paths):
@@ -56,11 +49,6 @@ def read(paths: Sequence[str | Path]) -> list[Call]:
 
 
 def _some(calls: list[Call], path: Path) -> list[Call]:
-    """The calls of a log, which must hold at least one.
-
-    Raises:
-        InputError: the log has no calls.
-    """
     if not calls:
         raise InputError(
             f"{path}: no score keeps its judge's prompt; expected scores/NAME/metadata/grading (Inspect) or"
@@ -70,17 +58,7 @@ def _some(calls: list[Call], path: Path) -> list[Call]:
 
 
 def select_judge(calls: Sequence[Call], *, grader: str | None = None, judge: str | None = None) -> list[Call]:
-    """Calls of one grader and one judge under the same settings.
-
-    Args:
-        calls: see `read`.
-        grader: name of the grader, such as a scorer; None if there is only one.
-        judge: name of the judge, see `Asked.name`; None if there is only one.
-
-    Raises:
-        InputError: there are several graders or judges and no name is given; no call has the given name; or calls have
-            different settings.
-    """
+    """Calls of one grader and one judge (`Asked.name`) under the same settings; None where there is only one."""
     chosen = _named(calls, [call.grader for call in calls], grader, "scorer")
     chosen = _named(chosen, [call.asked.name for call in chosen], judge, "judge")
     first = chosen[0].asked
@@ -95,11 +73,7 @@ def select_judge(calls: Sequence[Call], *, grader: str | None = None, judge: str
 
 
 def _named(calls: Sequence[Call], names: Sequence[str], wanted: str | None, option: str) -> list[Call]:
-    """Calls with the wanted name, or all calls if `wanted` is None.
-
-    Raises:
-        InputError: no call has the wanted name, or `wanted` is None and there are several names.
-    """
+    """Calls with the wanted name, or all calls if `wanted` is None."""
     counts = Counter(names)
     if wanted is None and len(counts) > 1:
         listed = ", ".join(f"{name} ({number})" for name, number in counts.most_common())

@@ -1,8 +1,6 @@
-"""The formats of recorded answers, and how a file is read into one common form.
+"""The formats of recorded answers (JSON Lines or Parquet, recognised by their fields), read into one common form.
 
-Files are JSON Lines (plain or gzip) or Parquet, one recorded answer per row. The format of a file is recognised by
-its fields, and an `Importer` reads it. One file may hold several judges. The content of a file is data: it is checked,
-and nothing in it is run.
+One file may hold several judges. Its content is data: it is checked, and nothing in it is run.
 """
 
 import functools
@@ -122,11 +120,7 @@ def compares(kind: str) -> bool:
 
 
 def adapter_of(record: Mapping[str, Any]) -> str | None:
-    """The adapter of the dataset that a record is about; None where it can be about any.
-
-    Raises:
-        InputError: the record is about a dataset that no adapter reads.
-    """
+    """The adapter of the dataset that a record is about; None where it can be about any."""
     try:
         return importers()[record["format"]].adapter(record)
     except InputError as error:
@@ -146,16 +140,7 @@ def describe(record: Mapping[str, Any]) -> str:
 
 
 def read(path: Path, labels: Mapping[str, str] | None = None) -> Iterator[dict[str, Any]]:
-    """Checked records of one file in the common form, without `request_id`.
-
-    Args:
-        path: the file.
-        labels: dictionary from each written label to its option, for records without such a map, if the format
-            `takes_labels`.
-
-    Raises:
-        InputError: the file is missing, broken, empty or of no known format; or a field is missing or wrong.
-    """
+    """Checked records of one file in the common form, without `request_id`; `labels` is a map for records without one."""
     stem = next((path.name.removesuffix(suffix) for suffix in SUFFIXES if path.name.endswith(suffix)), path.stem)
     kind = None
     for where, line, fields in records.records(path, records.suffix_of(path)):

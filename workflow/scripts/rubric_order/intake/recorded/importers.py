@@ -119,11 +119,7 @@ class Comparisons(Importer):
         return values | answer | {"group_id": record["question_id"], "source_id": group}
 
     def _answer(self, record: Mapping[str, Any], names: list[str], letters: list[str]) -> dict[str, Any]:
-        """The answer to parse as `response`, and the recorded text as `written` if it is another text.
-
-        Raises:
-            InputError: there is neither an answer nor a winner, or the winner or a label has no known meaning.
-        """
+        """The answer to parse as `response`, and the recorded text as `written` if it is another text."""
         options, response, winner = record.get("options"), record.get("response"), record.get("winner")
         if winner is None and response is None:
             raise InputError("expected field 'response' or 'winner', found neither")
@@ -184,11 +180,7 @@ class Pairwise(Importer):
 
 
 def _two(record: Mapping[str, Any]) -> list[str]:
-    """Names of the two candidates, in the order in which they were shown.
-
-    Raises:
-        InputError: both names are the same, or a field says that the second candidate was shown first.
-    """
+    """Names of the two candidates, in the order in which they were shown."""
     pair = [record["answer_a"], record["answer_b"]]
     if pair[0] == pair[1]:
         raise InputError(f"field 'answer_b': expected another one than answer_a, found {pair[1]!r:.60} twice")
@@ -202,11 +194,7 @@ def _two(record: Mapping[str, Any]) -> list[str]:
 
 
 def _shown(record: Mapping[str, Any]) -> list[str]:
-    """Names of all candidates, in the order in which they were shown.
-
-    Raises:
-        InputError: names are missing or the same; or see `_two`.
-    """
+    """Names of all candidates, in the order in which they were shown."""
     if "answers" not in record:
         for name in ("answer_a", "answer_b"):
             if name not in record:

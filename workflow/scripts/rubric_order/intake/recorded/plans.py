@@ -42,26 +42,11 @@ def read(
     duplicates: str = "keep_and_report",
     labels: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Recorded answers of one judge in the common form.
+    """Recorded answers of one judge, one row per record with `formats.COLUMNS`; with a judge, no style means those
+    without one.
 
-    Args:
-        paths: files, read in the given order.
-        judge: the judge's name in the files (`model` of its settings); None for all judges.
-        prompt_style: prompt style in the judge's settings; with a `judge`, None means answers without a prompt style.
-        duplicates: treatment of records with the same item, ordering and repeat. With `keep`, all records of this item
-            and ordering become repeats 0, 1, ..., sorted by their repeats and then as in the files. `keep_and_report`
-            does the same and logs a warning. With `refuse`, such records are an error.
-        labels: dictionary from each written label to its option, for comparisons whose records have no such map, see
-            `choices.option_of`.
-
-    Returns:
-        One row per record with `formats.COLUMNS`; columns that a format lacks are None. `item_id` is None where a file
-        names group, candidate and criterion instead; `plan` looks the id up. `request_id` is a hash of all fields that
-        name the prompt (see `_identity`), of the repeat and of the answer. The hash does not depend on the place in a
-        file.
-
-    Raises:
-        InputError: see `formats.read`; there is no record of the judge; or duplicates are refused.
+    Duplicates in item, ordering and repeat become repeats 0, 1, ... by their repeats and then as in the files, or are
+    refused.
     """
     _check_option("duplicates", duplicates, DUPLICATES)
     listed = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
@@ -121,15 +106,7 @@ def _number_duplicates(records: list[dict[str, Any]], duplicates: str) -> None:
 
 
 def about(records: pd.DataFrame, adapter: str, benchmark: str | None = None) -> pd.DataFrame:
-    """The records that are about a dataset.
-
-    Args:
-        adapter: adapter of the dataset.
-        benchmark: name of the benchmark in the records; None for all benchmarks of the adapter.
-
-    Raises:
-        InputError: no record names the benchmark.
-    """
+    """The records that are about a dataset, by its adapter, and by the benchmark that they name, unless it is None."""
     related = records[[formats.adapter_of(record) in (None, adapter) for record in records.to_dict("records")]]
     if benchmark is None:
         return related
@@ -149,24 +126,10 @@ def plan(
     n: int = SCALE,
     unknown: str = "refuse",
 ) -> pd.DataFrame:
-    """The reads of recorded answers, in the form of `planning.reads.plan_reads`.
+    """The reads of recorded answers, as `planning.reads.plan_reads` gives them, in the order of scales, items and
+    records.
 
-    Args:
-        items: the items of one dataset.
-        records: records of one judge, see `read`.
-        study, judge_id: keys of the reads.
-        n: number of scores, for records without an ordering. If such a record has an `ordering_index`, its ordering is
-            that row (from 0) of `orderings.balanced`; else its ordering is the canonical ordering.
-        unknown: whether a record whose item is not in the dataset is an error (`refuse`), or is left out and counted in
-            the log (`skip`).
-
-    Returns:
-        One row per record, sorted by scale, by the order of the items and by the order of the records. The strategy is
-        ``recorded``. Items without a record have no row; the log says how many they are.
-
-    Raises:
-        InputError: a record's item is not in the dataset (with `refuse`), an ordering index has no ordering, a record
-            compares texts, or no record is left.
+    Without an ordering, `ordering_index` is a row of `orderings.balanced(n)`, else the order is canonical.
     """
     _check_option("unknown", unknown, UNKNOWN)
     _check_kind(records, compare=False)
@@ -193,11 +156,7 @@ def plan(
 
 
 def _check_kind(records: pd.DataFrame, *, compare: bool) -> None:
-    """Check that all records compare texts (`compare`), or that all score one text.
-
-    Raises:
-        InputError: a record is of the other kind.
-    """
+    """Check that all records compare texts (`compare`), or that all score one text."""
     others = records[records["format"].map(formats.compares) != compare]
     if len(others):
         first = others.iloc[0]
@@ -251,22 +210,9 @@ _KEY = ("group_id", "candidate", "criterion")
 def plan_comparisons(
     records: pd.DataFrame, *, study: str, judge_id: str, dataset: str, probe: str = COMPARES
 ) -> pd.DataFrame:
-    """The reads of recorded comparisons. Their items need not be in a dataset.
+    """The reads of recorded comparisons of two candidates, or of more where the probe is `LISTS`; they need no items.
 
-    Args:
-        records: records of one judge and dataset, see `read`.
-        study, judge_id, dataset: keys of the reads.
-        probe: `discovery.COMPARES` for comparisons of two candidates, `discovery.LISTS` for comparisons of more. Other
-            comparisons are left out.
-
-    Returns:
-        One row per record, with the plan's columns, `_comparisons.ABOUT`, and `labels`, the letters that could be
-        written: one letter per position, and then a letter for a tie if it was offered. The canonical order of
-        candidates is alphabetical. But if one candidate is in all comparisons of two candidates in a benchmark, this
-        candidate is the baseline and comes first.
-
-    Raises:
-        InputError: a record scores one text, or no record compares as many candidates as the probe shows.
+    Candidates are in alphabetical order, after the one that is in all pairs of a benchmark; `labels` has a tie's last.
     """
     _check_kind(records, compare=True)
     lists = records["shown"].notna() if "shown" in records else pd.Series(False, records.index)
@@ -354,9 +300,8 @@ def _dataset(items: pd.DataFrame) -> str:
 
 
 def responses(records: pd.DataFrame) -> pd.DataFrame:
-    """Recorded answers as a table of responses with the columns and types of `contracts.responses.STORE`.
-
-    `engine` names the file, without its folder, and the line. Columns that only a live judge fills are null.
+    """Recorded answers as a table of `contracts.responses.STORE`; `engine` names file and line, a live judge's columns
+    are null.
     """
     places = zip(records["file"], records["line"], strict=True)
     table = pa.Table.from_pydict(

@@ -24,15 +24,7 @@ BENCHMARKS = {adapter: name for name, adapter in importers.BENCHMARKS.items()} |
 
 
 def scores(items: pd.DataFrame, judge: Rehearsed) -> list[dict[str, Any]]:
-    """Records in which each item is scored once under every balanced ordering.
-
-    Args:
-        items: items of one dataset.
-        judge: the recorded judge, with `simulation`.
-
-    Returns:
-        Records of the general format.
-    """
+    """Records of the general format in which each item is scored once under every balanced ordering."""
     simulated = simulation.Simulation.of(judge)
     head = _head(judge, simulated)
     rows = orderings.balanced(judge.n)
@@ -63,17 +55,10 @@ def scores(items: pd.DataFrame, judge: Rehearsed) -> list[dict[str, Any]]:
 def comparisons(
     items: pd.DataFrame, pairs: pd.DataFrame, judge: Rehearsed, *, adapter: str, benchmark: str | None = None
 ) -> list[dict[str, Any]]:
-    """Records in which pairs of items are compared, each in both orders.
+    """Records in which pairs of items are compared, each in both orders; without pairs, every two candidates of a
+    group.
 
-    Args:
-        items, pairs: items and pairs of one dataset. Without pairs, every two candidates of a group are compared.
-        judge: the recorded judge, with `simulation`.
-        adapter: adapter of the dataset: one in `BENCHMARKS`; or `importers.RECORDED`, which takes any benchmark and
-            whose answers are written with the judge's `labels`.
-        benchmark: name of the benchmark in the records, for adapter `importers.RECORDED`; None for records without one.
-
-    Raises:
-        InputError: the adapter is neither in `BENCHMARKS` nor `importers.RECORDED`.
+    Adapter `importers.RECORDED` takes any benchmark, or none, and its answers are the judge's `labels`.
     """
     if adapter not in {*BENCHMARKS, importers.RECORDED}:
         expected = ", ".join([*BENCHMARKS, importers.RECORDED])
@@ -119,7 +104,6 @@ def comparisons(
 
 
 def _written(judge: Rehearsed) -> tuple[str, ...]:
-    """Labels that a judge writes for the first answer, for the second answer, and for other options with labels."""
     labels = {option: label for label, option in judge.labels.items()} if judge.labels else {}
     return tuple(labels.get(option, option) for option in ("A", "B")) + tuple(
         label for option, label in labels.items() if option not in {"A", "B"}
