@@ -31,7 +31,7 @@ class Rubric:
 
 
 def check_levels(levels: object, where: str) -> tuple[str, ...]:
-    """Descriptions of levels in ascending order, from a mapping from level to description. The lowest level is 0 or 1."""
+    """Descriptions in ascending order, from a mapping from level to description. The lowest level is 0 or 1."""
     if not isinstance(levels, dict) or len(levels) < 2:
         raise InputError(f"{where}: expected a mapping of at least 2 levels to descriptions, found {levels!r:.80}")
     lowest = lowest_of(levels)
@@ -69,7 +69,7 @@ def at_scale(levels: tuple[str, ...], n: int) -> tuple[str, ...]:
 
 
 def read_rubrics(path: str | Path, prefix: str) -> dict[str, Rubric]:
-    """Rubrics by criterion, from a YAML list as in ``resources/rubrics/hanna.yaml``; `prefix` begins the rubrics' ids."""
+    """Rubrics by criterion, from a YAML list as in ``resources/rubrics/hanna.yaml``; `prefix` begins their ids."""
     entries = files.read_yaml(path)
     if not isinstance(entries, list):
         raise InputError(f"{path}: expected a list of rubrics, found {type(entries).__name__}")

@@ -1,4 +1,4 @@
-"""Items of known quality (see `judge.latent_quality`) for the simulated judge, which knows it too; also for rehearsals."""
+"""Items of known quality (see `judge.latent_quality`) for rehearsals and for the simulated judge, which knows it."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence

@@ -21,7 +21,7 @@ EXCEL_ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE
 
 @dataclass
 class Row:
-    """A row of a sheet: its place for messages, and its cells by the titles of their columns; None for an empty cell."""
+    """A row of a sheet: its place for messages, and its cells by the titles of their columns; None if empty."""
 
     place: str
     cells: dict[str, object]

@@ -108,7 +108,7 @@ def check_systems(systems: object) -> list[str]:
 
 
 def preference(scores: list[int], other: list[int]) -> str:
-    """The preferred one of two summaries (``a`` or ``b``), or ``tie``, by the sums of as many scores, which are exact."""
+    """The preferred one of two summaries (``a`` or ``b``), or ``tie``, by the exact sums of as many scores."""
     difference = sum(scores) - sum(other)
     return "tie" if difference == 0 else "a" if difference > 0 else "b"
 

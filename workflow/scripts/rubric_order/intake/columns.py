@@ -120,7 +120,7 @@ def known(name: str) -> bool:
 
 
 def named(table: pd.DataFrame, columns: Columns, where: str | Path) -> pd.DataFrame:
-    """A table with our names for columns that `columns` gives, or whose names become ours by `fold`; all others stay."""
+    """A table with our names for columns that `columns` gives, or whose names become ours by `fold`; others stay."""
     taken: dict[str, Any] = {}
     absent = []
     for name, path in columns.names.items():

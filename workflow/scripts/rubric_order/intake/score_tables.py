@@ -436,7 +436,7 @@ def _levels_of_labels(words: Words, shown: Shown) -> pd.Series:
 def _judge_reads(
     table: pd.DataFrame, rows: np.ndarray, shown: Shown, reads: pd.DataFrame, where: str | Path
 ) -> pd.DataFrame:
-    """The reads of one judge, at `rows` of the table, with the columns that follow from its orderings, of one length."""
+    """The reads of one judge, at `rows` of the table, with columns that follow from its orderings, of one length."""
     scale = shown.scales[shown.scale_of_row[rows[0]]]
     distinct, number, order = shown.of(rows)
     table = table if len(rows) == len(table) else table.take(rows)

@@ -1,13 +1,14 @@
 """Calls of a judge as a log holds them: messages, answer, score as written, and subject of the call."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from rubric_order.base.errors import InputError
 from rubric_order.settings.judges.judge import Sampling
 
+T = TypeVar("T")
 # A log that leaves a setting out leaves it to the endpoint.
 OPEN = {"temperature": None, "top_p": None, "max_tokens": None, "seed": None}
 
@@ -146,6 +147,37 @@ def written(score: object) -> str | None:
     if isinstance(score, float):
         return None if score != score else str(int(score)) if score.is_integer() else repr(score)
     return str(score)
+
+
+def typed(value: object, kind: type[T]) -> T | None:
+    """A value of a kind; None for any other."""
+    return value if isinstance(value, kind) else None
+
+
+def body_of(config: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: config[name] for name in names if config.get(name) is not None}
+
+
+def judge_of(
+    model: str,
+    config: Mapping[str, Any],
+    body: Mapping[str, Any],
+    where: str,
+    name: str,
+    *,
+    provider: str = "",
+    base_url: object = None,
+) -> Asked:
+    """A judge from the fields of a request (`config`, which stands at `name`), and its further fields (`body`)."""
+    newer = config.get("max_completion_tokens")
+    limit = "max_tokens" if newer is None else "max_completion_tokens"
+    sampling = sampling_of(config if newer is None else {**config, "max_tokens": newer}, where, name)
+    return Asked(model, provider, typed(base_url, str), sampling, limit, json.dumps(body, sort_keys=True))
+
+
+def answer_of(text: str, reason: object, model: object, *tokens: object) -> Answer:
+    """An answer with those of its facts that are of the right type; `tokens` are those of prompt and completion."""
+    return Answer(text, typed(reason, str), typed(model, str), *(typed(count, int) for count in tokens))
 
 
 def sampling_of(settings: Mapping[str, Any], where: str, name: str) -> Sampling:

@@ -172,7 +172,7 @@ def _marked(prompt: _Prompt, choice: Sequence[str]) -> tuple[Parts | None, dict[
 
 
 def _differing(prompts: Sequence[_Prompt]) -> tuple[Parts, list[dict[str, str]]]:
-    """Result of `_fields` from the parts that differ between prompts: the response and, if two differ, the instruction."""
+    """Result of `_fields` from the parts in which prompts differ: the response and perhaps the instruction."""
     first = prompts[0]
     splits = [_split([prompt.parts[place] for prompt in prompts]) for place in range(len(first.parts))]
     varying = [place for place, (_, middle, _) in enumerate(splits) if any(middle)]

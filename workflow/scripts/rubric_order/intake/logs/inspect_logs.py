@@ -4,7 +4,6 @@ A judge's score has the conversation in its metadata, ``grading``; settings are 
 """
 
 import contextlib
-import json
 import lzma
 import struct
 import zipfile
@@ -25,7 +24,7 @@ DAMAGED = (zipfile.BadZipFile, struct.error, zlib.error, lzma.LZMAError, EOFErro
 LOCAL_HEADER = 30  # bytes before the name of a member
 ATTACHMENT = "attachment://"
 ENDED = {"max_tokens": "length", "model_length": "length"}  # finish reasons in words of the chat completions protocol
-SAMPLING = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_tokens", "seed": "seed"}
+SAMPLING = ("temperature", "top_p", "max_tokens", "seed")
 BODY = ("frequency_penalty", "presence_penalty", "logit_bias", "reasoning_effort")
 
 
@@ -116,18 +115,17 @@ def _calls(sample: Mapping[str, Any], header: Mapping[str, Any], path: Path) -> 
         system = calls.mapping(event.get("config"), where, "events/config").get("system_message")
         if isinstance(system, str) and prompt[0].role != "system":
             prompt = (calls.Message("system", system), *prompt)
-        answer = record.get("answer")
         asked = _asked(event, last, name, settings, where)
         yield calls.Call(
             where=f"{where}, scorer {name!r}",
             sample=str(sample.get("id")),
             grader=name,
-            candidate=settings.get("model") if isinstance(settings.get("model"), str) else None,
+            candidate=calls.typed(settings.get("model"), str),
             messages=prompt,
             asked=asked,
             answer=_answer(event, last, conversation[-1].text, asked, where) if answered else None,
             score=calls.written(record.get("value")),
-            text=answer if isinstance(answer, str) else None,
+            text=calls.typed(record.get("answer"), str),
             instruction=_input(sample, attachments, where),
             reference=_target(sample.get("target")),
         )
@@ -171,19 +169,12 @@ def _asked(
         raise InputError(f"{where}: field 'events/model': expected the judge's model, found {full!r:.60}")
     provider, _, model = full.partition("/") if "/" in full else ("", "", full)
     same = named.get("model") == full
-    address = (
-        named.get("base_url") if same else settings.get("model_base_url") if full == settings.get("model") else None
-    )
+    default = settings.get("model_base_url") if full == settings.get("model") else None
+    address = named.get("base_url") if same else default
     config = calls.mapping(event.get("config") or (named.get("config") if same else None), where, "events/config")
-    fields = {ours: config.get(theirs) for theirs, ours in SAMPLING.items()} | {"stop": config.get("stop_seqs")}
-    body = {name: config[name] for name in BODY if config.get(name) is not None}
-    return calls.Asked(
-        model,
-        provider,
-        address if isinstance(address, str) else None,
-        calls.sampling_of(fields, where, "events/config"),
-        extra_body=json.dumps(body, sort_keys=True),
-    )
+    fields = {name: config.get(name) for name in SAMPLING} | {"stop": config.get("stop_seqs")}
+    body = calls.body_of(config, BODY)
+    return calls.judge_of(model, fields, body, where, "events/config", provider=provider, base_url=address)
 
 
 def _answer(
@@ -194,14 +185,8 @@ def _answer(
     reason = _choice(output, where).get("stop_reason")
     model = output.get("model") or last.get("model")
     model = asked.model if model == asked.name else model
-    prompt, completion = usage.get("input_tokens"), usage.get("output_tokens")
-    return calls.Answer(
-        text,
-        ENDED.get(reason, reason) if isinstance(reason, str) else None,
-        model if isinstance(model, str) else None,
-        prompt if isinstance(prompt, int) else None,
-        completion if isinstance(completion, int) else None,
-    )
+    reason = ENDED.get(str(reason), reason)
+    return calls.answer_of(text, reason, model, usage.get("input_tokens"), usage.get("output_tokens"))
 
 
 def _input(sample: Mapping[str, Any], attachments: Mapping[str, Any], where: str) -> str | None:

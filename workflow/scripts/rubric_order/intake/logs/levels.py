@@ -46,7 +46,7 @@ class Level(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """Levels that follow each other, with the texts right before and after each label, and from one level to the next."""
+    """Levels that follow each other, the texts right before and after each label, and the text from one to the next."""
 
     before: str
     after: str
@@ -70,7 +70,7 @@ class Block:
 
 
 class Form(NamedTuple):
-    """Form of levels that several prompts share: the message's index, the texts around a label, and the sorted labels."""
+    """Form of levels that several prompts share: the message's index, texts around a label, sorted labels."""
 
     message: int
     before: str

@@ -3,13 +3,23 @@
 A line is of OpenAI's Batch API or ``vllm run-batch``, of a proxy, or a conversation that ends with the answer.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.intake.logs.calls import Answer, Asked, Call, mapping, messages_of, sampling_of, written
+from rubric_order.intake.logs.calls import (
+    Answer,
+    Asked,
+    Call,
+    answer_of,
+    body_of,
+    judge_of,
+    mapping,
+    messages_of,
+    typed,
+    written,
+)
 
 NAMES = ("custom_id", "id", "item_id", "item", "sample_id", "request_id")
 GROUPS = ("group", "group_id")
@@ -79,7 +89,7 @@ def _call(where: str, name: str, record: Mapping[str, Any], answered: Mapping[st
         where=where,
         sample=next((str(record[key]) for key in GROUPS if record.get(key) is not None), name),
         grader=str(record.get("grader", "judge")),
-        candidate=record["candidate"] if isinstance(record.get("candidate"), str) else None,
+        candidate=typed(record.get("candidate"), str),
         messages=messages,
         asked=_asked(body, record, answer, where),
         answer=answer,
@@ -98,15 +108,8 @@ def _asked(body: Mapping[str, Any], record: Mapping[str, Any], answer: Answer | 
     model = body.get("model") or record.get("model") or (answer and answer.model)
     if not isinstance(model, str):
         raise InputError(f"{where}: field 'model': expected the judge's model, found {model!r:.60}; give --model")
-    newer = body.get("max_completion_tokens")
-    fields = {**body, "max_tokens": body.get("max_tokens") if newer is None else newer}
-    extra = {key: value for key, value in body.items() if key not in (*OWN, *LEFT_OUT) and value is not None}
-    return Asked(
-        model,
-        sampling=sampling_of(fields, where, "body"),
-        max_tokens_name="max_tokens" if newer is None else "max_completion_tokens",
-        extra_body=json.dumps(extra if body is not record else {}, sort_keys=True),
-    )
+    names = [] if body is record else [name for name in body if name not in (*OWN, *LEFT_OUT)]
+    return judge_of(model, body, body_of(body, names), where, "body")
 
 
 def _answer(response: Mapping[str, Any] | str | None, where: str) -> Answer | None:
@@ -117,12 +120,5 @@ def _answer(response: Mapping[str, Any] | str | None, where: str) -> Answer | No
     if not isinstance(text, str):
         return None
     usage = mapping(response.get("usage"), where, "usage")
-    model, reason = response.get("model"), choice.get("finish_reason")
-    prompt, completion = (usage.get(f"{part}_tokens") for part in ("prompt", "completion"))
-    return Answer(
-        text,
-        reason if isinstance(reason, str) else None,
-        model if isinstance(model, str) else None,
-        prompt if isinstance(prompt, int) else None,
-        completion if isinstance(completion, int) else None,
-    )
+    counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
+    return answer_of(text, choice.get("finish_reason"), response.get("model"), *counts)

@@ -3,7 +3,6 @@
 A model-graded assertion keeps its prompt (`PROMPT`), and of the answer only score and reason: `Call.answer` is None.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -57,8 +56,8 @@ def _call(
         messages=_messages(prompt, f"{where}, assertion {grader!r}"),
         asked=_asked(result, assertion, default, where),
         score=calls.written(component.get("score")),
-        text=output if isinstance(output, str) else None,
-        instruction=raw if isinstance(raw, str) else None,
+        text=calls.typed(output, str),
+        instruction=calls.typed(raw, str),
     )
 
 
@@ -95,17 +94,7 @@ def _asked(
     provider, *rest = name.split(":")
     model = ":".join(rest[1:] if rest and rest[0] in KINDS else rest) or name
     config = calls.mapping(block.get("config"), where, "provider/config")
-    address = config.get("apiBaseUrl")
     fields = {**(DEFAULTS if provider == "openai" and not config.get("omitDefaults") else {}), **config}
-    newer = config.get("max_completion_tokens")
-    if newer is not None:
-        fields["max_tokens"] = newer
-    body = {field: config[field] for field in BODY if config.get(field) is not None}
-    return calls.Asked(
-        model,
-        provider if rest else "",
-        address if isinstance(address, str) else None,
-        calls.sampling_of(fields, where, "provider/config"),
-        "max_tokens" if newer is None else "max_completion_tokens",
-        json.dumps(body, sort_keys=True),
-    )
+    body, provider = calls.body_of(config, BODY), provider if rest else ""
+    address = config.get("apiBaseUrl")
+    return calls.judge_of(model, fields, body, where, "provider/config", provider=provider, base_url=address)

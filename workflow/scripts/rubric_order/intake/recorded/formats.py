@@ -140,7 +140,7 @@ def describe(record: Mapping[str, Any]) -> str:
 
 
 def read(path: Path, labels: Mapping[str, str] | None = None) -> Iterator[dict[str, Any]]:
-    """Checked records of one file in the common form, without `request_id`; `labels` is a map for records without one."""
+    """Checked records of one file in the common form, without `request_id`; `labels` is for those without a map."""
     stem = next((path.name.removesuffix(suffix) for suffix in SUFFIXES if path.name.endswith(suffix)), path.stem)
     kind = None
     for where, line, fields in records.records(path, records.suffix_of(path)):
