@@ -10,6 +10,7 @@ import pandas as pd
 from rubric_order.base import files, records
 from rubric_order.base.errors import InputError
 from rubric_order.intake import columns as column_names
+from rubric_order.intake.aliases import SHOWN_FIRST
 from rubric_order.intake.choices import FEWEST, LETTERS, MOST, NAMED, TIE, TURNS, Labels, candidates, meaning
 from rubric_order.intake.choices import named as index_named
 from rubric_order.intake.columns import Columns
@@ -158,7 +159,7 @@ def _chosen(words: Words, pair: Sequence[pd.Series], sides: Sequence[str], label
 def _check_first(file: pd.DataFrame, table: pd.DataFrame, columns: Columns, where: str | Path) -> None:
     """Check that no column of the file contradicts the candidates that are named as shown first and second."""
     paths = {name: columns.names.get(name) for name in ("first", "second")}
-    column = next((str(name) for name in file.columns if column_names.fold(name) in column_names.SHOWN_FIRST), None)
+    column = next((str(name) for name in file.columns if column_names.fold(name) in SHOWN_FIRST), None)
     if column is None or None in paths.values() or column in paths.values():
         return
     sides = [str(path) for path in paths.values()]

@@ -11,7 +11,7 @@ import yaml
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.intake.logs import promptfoo
-from rubric_order.intake.logs.calls import listed, mapping, parsed
+from rubric_order.intake.logs.calls import mapping, parsed
 from rubric_order.intake.score_tables import permutation
 from rubric_order.library.relog import Written
 from rubric_order.parsing import one_score
@@ -86,28 +86,18 @@ def has_reads(path: str | Path) -> bool:
 def reads(path: str | Path) -> pd.DataFrame:
     """Reads in the results of `tests`, one row per read, as `bias_card` takes it, with ``failure`` and ``answer``."""
     content = mapping(parsed(files.read_text(path), str(path)), str(path), "/")
-    rows = []
-    results = mapping(content.get("results"), str(path), "results")
-    for number, entry in enumerate(listed(results.get("results"), str(path), "results/results")):
-        where = f"{path}: results/results/{number}"
-        result = mapping(entry, where, "/")
-        values = mapping(result.get("vars"), where, "vars")
-        for name in VARS:
-            if not isinstance(values.get(name), str):
-                raise InputError(f"{where}: field 'vars/{name}': expected text, found {values.get(name)!r:.60}")
-        ordering, labels = permutation(values["ordering"]), values["labels"].split()
-        if ordering is None or len(ordering) != len(labels):
-            raise InputError(
-                f"{where}: field 'vars/ordering': expected each level from 1 to {len(labels)} once, found"
-                f" {values['ordering']!r:.60}"
-            )
-        rows.append(_read(result, where, values, ordering, labels))
-    return pd.DataFrame(rows)
+    return pd.DataFrame([_read(result, where) for where, result in promptfoo.results(content, path)])
 
 
-def _read(
-    result: Mapping[str, Any], where: str, values: Mapping[str, Any], ordering: list[int], labels: list[str]
-) -> dict[str, Any]:
+def _read(result: Mapping[str, Any], where: str) -> dict[str, Any]:
+    values = mapping(result.get("vars"), where, "vars")
+    for name in VARS:
+        if not isinstance(values.get(name), str):
+            raise InputError(f"{where}: field 'vars/{name}': expected text, found {values.get(name)!r:.60}")
+    ordering, labels = permutation(values["ordering"]), values["labels"].split()
+    if ordering is None or len(ordering) != len(labels):
+        expected = f"each level from 1 to {len(labels)} once"
+        raise InputError(f"{where}: field 'vars/ordering': expected {expected}, found {values['ordering']!r:.60}")
     response = mapping(result.get("response"), where, "response")
     provider = mapping(result.get("provider"), where, "provider")
     answer = response.get("output")

@@ -27,15 +27,21 @@ def read_content(content: Mapping[str, Any], path: Path) -> Iterator[calls.Call]
     """Calls of the judges of all assertions."""
     config = calls.mapping(content.get("config"), str(path), "config")
     default = calls.mapping(config.get("defaultTest") if isinstance(config.get("defaultTest"), dict) else None, "", "")
-    for number, entry in enumerate(content["results"]["results"]):
-        where = f"{path}: results/results/{number}"
-        result = calls.mapping(entry, where, "/")
+    for where, result in results(content, path):
         grading = calls.mapping(result.get("gradingResult"), where, "gradingResult")
         for part in calls.listed(grading.get("componentResults"), where, "gradingResult/componentResults") or [grading]:
             component = calls.mapping(part, where, "gradingResult/componentResults")
             prompt = calls.mapping(component.get("metadata"), where, "metadata").get(PROMPT)
             if prompt is not None:
                 yield _call(result, component, prompt, default, where)
+
+
+def results(content: Mapping[str, Any], path: str | Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Place and content of each result of a file."""
+    inner = calls.mapping(content.get("results"), str(path), "results")
+    for number, result in enumerate(calls.listed(inner.get("results"), str(path), "results/results")):
+        where = f"{path}: results/results/{number}"
+        yield where, calls.mapping(result, where, "/")
 
 
 def _call(

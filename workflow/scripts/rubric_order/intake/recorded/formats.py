@@ -22,30 +22,9 @@ SUFFIXES = (".jsonl.gz", ".jsonl", ".parquet")
 # share (`source_id`), and the human scores and lengths of its candidates, in the order shown. `written` is the text of
 # the judge, where `response` comes from a map or a parsed winner instead.
 COLUMNS = [
-    "request_id",
-    "format",
-    "judge",
-    "prompt_style",
-    "benchmark",
-    "item_id",
-    "group_id",
-    "candidate",
-    "criterion",
-    "shown_first",
-    "shown_second",
-    "shown",
-    "task",
-    "source_id",
-    "human_scores",
-    "options",
-    "written",
-    "lengths",
-    "ordering",
-    "ordering_index",
-    "repeat",
-    "response",
-    "file",
-    "line",
+    *("request_id", "format", "judge", "prompt_style", "benchmark", "item_id", "group_id", "candidate", "criterion"),
+    *("shown_first", "shown_second", "shown", "task", "source_id", "human_scores", "options", "written", "lengths"),
+    *("ordering", "ordering_index", "repeat", "response", "file", "line"),
 ]
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from rubric_order.base.errors import InputError
 from rubric_order.intake import choices
+from rubric_order.intake.aliases import SHOWN_FIRST
 from rubric_order.intake.recorded import fields
 from rubric_order.intake.recorded.formats import Check, Importer
 
 SUMMEVAL = "SummEval"  # name of the benchmark in comparisons of its summaries
 BENCHMARKS = {"MTBench": "mtbench_pairs", "DevBench": "devbench_pairs"}  # from the benchmark in records to the adapter
 RECORDED = "recorded"  # adapter of any other benchmark
-SHOWN_FIRST = ("first", "shown_first")  # fields that name the answer that was shown first
 BENCHMARK, OVERALL = "recorded", "overall"
 DOCUMENT = re.compile(r"(?:uml_class|uml_sequence|architecture_design)-.+", re.IGNORECASE)
 
