@@ -23,5 +23,5 @@ _NAMES = {
 }
 LIKELY: Mapping[str, tuple[str, ...]] = {name: tuple(words.split()) for name, words in _NAMES.items()}
 # Pairs of columns of candidates. `SHOWN_FIRST` has columns that name the candidate that was shown first.
-SIDES = (*zip(LIKELY["first"][1:], LIKELY["second"][1:], strict=True),)
+SIDES: tuple[tuple[str, str], ...] = (*zip(LIKELY["first"][1:], LIKELY["second"][1:], strict=True),)
 SHOWN_FIRST = ("first", "shown_first", "first_shown", "presented_first", "displayed_first")

@@ -195,8 +195,8 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> Rows:
     differ = 0
     first, sides = column_names.shown_first(table), column_names.sides(table) or ()
     if not any(name in table for name in ("question_id", "item")):
-        order = () if first else ("first", "second")
-        raise column_names.missing(["item", *order, "choice"], table, where, USEFUL)
+        needed = () if first else ("first", "second")
+        raise column_names.missing(["item", *needed, "choice"], table, where, USEFUL)
     for row, record in _records(table):
         order = record.get("answers")
         lengths = record.get("lengths") or [_number(record, name, row, where) for name in LENGTHS]

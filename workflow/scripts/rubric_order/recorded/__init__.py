@@ -1,1 +1,1 @@
-"""Names under which packages of others import `intake.recorded`."""
+"""Names under which packages of others import ``rubric_order.intake.recorded``."""

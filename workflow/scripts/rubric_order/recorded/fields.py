@@ -1,3 +1,3 @@
-"""`intake.recorded.fields`, under the name that packages of others import."""
+"""``rubric_order.intake.recorded.fields``, under the name that packages of others import."""
 
 from rubric_order.intake.recorded.fields import *  # noqa: F403
