@@ -48,7 +48,7 @@ def audit(
     """Cards of a file of reads.
 
     Args:
-        file: see `reads.read_file`.
+        file: see `score_tables.read_file`.
         columns, scale: see `results.bias_card`.
         nominal: whether the orderings list candidates instead of levels.
         labels: meanings of written labels of choices.

@@ -151,12 +151,12 @@ def choice_cards(
     """Cards of choices, one per judge and number of candidates.
 
     Args:
-        table, where, columns, labels: see `choices.as_comparisons`.
+        table, where, columns, labels: see `choice_tables.as_comparisons`.
         margin_log_odds: a smaller preference for a position counts as none.
         notes: sentences that each card has.
 
     Raises:
-        InputError: see `choices.as_comparisons`.
+        InputError: see `choice_tables.as_comparisons`.
     """
     scores = choice_tables.as_comparisons(table, where, columns=columns, labels=labels)
     made = []

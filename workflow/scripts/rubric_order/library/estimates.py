@@ -42,7 +42,7 @@ def scores_of(
     columns: Mapping[str, str] | Columns | None = None,
     scale: Sequence[str] | str | Scale | None = None,
 ) -> pd.DataFrame:
-    """The scores of a table of reads or of a file of them, see `reads.as_scores`.
+    """The scores of a table of reads or of a file of them, see `score_tables.as_scores`.
 
     Args:
         reads: the table, or a file of it.
