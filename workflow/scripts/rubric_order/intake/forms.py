@@ -187,7 +187,7 @@ def _named_best(raw: object) -> int | None:
 
 
 def _recorded(table: pd.DataFrame, where: str | Path) -> Rows:
-    """Recorded comparisons of any benchmark, as `recorded.importers` reads them, with an answer, a winner or both.
+    """Recorded comparisons of any benchmark, as `importers` reads them, with an answer, a winner or both.
 
     Two candidates are in the order shown, unless a column names the one that was shown first.
     """
