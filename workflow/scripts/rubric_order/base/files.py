@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # A text that a spreadsheet takes for a formula, and no number; apostrophes before it are marks of `write_csv`.
 FORMULA = re.compile(r"'*(?![+-](?:[0-9]*\.)?[0-9]+(?:e[+-]?[0-9]+)?$)[=+\-@\t\r].", re.DOTALL | re.IGNORECASE)
 GZIP = b"\x1f\x8b"  # first bytes of a gzip file
+KEY = re.compile(r'"\s*:')  # the end of a key of JSON, or the same within a text
 MAX_DEPTH = 50
 MAX_REPEATED = 100_000  # values of a YAML file that aliases may repeat; later steps visit every repetition
 LEFT_SECONDS = 3600.0  # an older temporary file belongs to no running job: writing a file takes seconds
@@ -202,8 +203,8 @@ def json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
                 line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
                 raise InputError(f"{path}: line {number}: {bad_byte(error)}") from None
-            if line.strip():
-                yield number, parse_json(line.rstrip(), path, number)
+            if line := line.rstrip():
+                yield number, parse_json(line, path, number)
 
 
 def json_records(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -241,7 +242,10 @@ def parse_json(text: str, path: str | Path, line: int | None = None) -> Any:
         return content
 
     try:
-        content = json.loads(text, object_pairs_hook=unique)
+        flat = text.count("{") == 1  # nearly all lines of a file; then its keys can be counted, which is faster
+        content = json.loads(text, object_pairs_hook=None if flat else unique)
+        if flat and len(content) < len(KEY.findall(text)):
+            content = json.loads(text, object_pairs_hook=unique)
     except json.JSONDecodeError as error:
         place = f"line {line or error.lineno}, column {error.colno}"
         raise InputError(f"{path}: {place}: malformed JSON: {error.msg}") from None

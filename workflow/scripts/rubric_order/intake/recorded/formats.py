@@ -5,7 +5,7 @@ One file may hold several judges. Its content is data: it is checked, and nothin
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -121,20 +121,22 @@ def describe(record: Mapping[str, Any]) -> str:
 def read(path: Path, labels: Mapping[str, str] | None = None) -> Iterator[dict[str, Any]]:
     """Checked records of one file in the common form, without `request_id`; `labels` is for those without a map."""
     stem = next((path.name.removesuffix(suffix) for suffix in SUFFIXES if path.name.endswith(suffix)), path.stem)
-    kind = None
+    kind, empty = "", dict.fromkeys(COLUMNS)
     for where, line, fields in records.records(path, records.suffix_of(path)):
         row = {name: value for name, value in fields.items() if value is not None}
-        if kind is None:
+        if not kind:
             kind = _recognise(row, where)
-        if labels and importers()[kind].takes_labels and not isinstance(row.get("options"), dict):
+            importer = importers()[kind]
+            checks = [*{**importer.required, **importer.optional}.items()]
+        if labels and importer.takes_labels and not isinstance(row.get("options"), dict):
             row = row | {"options": dict(labels)}
         try:
-            common = importers()[kind].common(_check(row, kind))
+            common = importer.common(_check(row, kind, importer, checks))
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
-        record = {**dict.fromkeys(COLUMNS), "repeat": 0, **common}
+        record = {**empty, "repeat": 0, **common}
         yield record | {"format": kind, "judge": record["judge"] or stem, "file": str(path), "line": line}
-    if kind is None:
+    if not kind:
         raise InputError(f"{path}: line 1: expected a recorded answer, found nothing")
 
 
@@ -148,10 +150,11 @@ def _recognise(row: Mapping[str, Any], where: str) -> str:
     )
 
 
-def _check(row: Mapping[str, Any], kind: str) -> dict[str, object]:
-    importer = importers()[kind]
+def _check(
+    row: Mapping[str, Any], kind: str, importer: Importer, checks: Sequence[tuple[str, Check]]
+) -> dict[str, object]:
     values = {}
-    for name, check in {**importer.required, **importer.optional}.items():
+    for name, check in checks:
         if name in row:
             try:
                 values[name] = check(row[name])
