@@ -34,7 +34,7 @@ def test_a_record_with_the_fields_of_several_formats_is_of_the_one_that_more_fie
         (b"\n \n", "a.jsonl: line 1: expected a recorded answer, found nothing"),
         (b'{"question": 1}\n', "a.jsonl: line 1: no known format of recorded answers: found fields question"),
         (b"[1]\n", "a.jsonl: line 1: expected a mapping, found [1]"),
-        (b'\n{"item_id": \n', "a.jsonl: line 2, column 12: malformed JSON"),
+        (b'\n{"item_id": \n', "a.jsonl: line 2, column 13: malformed JSON"),
         (b'{"item_id": "\xff"}\n', "a.jsonl: line 1: expected UTF-8, found byte 0xff"),
         (b'{"item_id": ' + b"9" * 5000 + b"}\n", "a.jsonl: line 1: malformed JSON"),
         (b"[" * 100_000 + b"\n", "a.jsonl: line 1: nested too deeply"),

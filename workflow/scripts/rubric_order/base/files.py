@@ -203,8 +203,8 @@ def json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
                 line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
                 raise InputError(f"{path}: line {number}: {bad_byte(error)}") from None
-            if line := line.rstrip():
-                yield number, parse_json(line, path, number)
+            if line.strip():
+                yield number, parse_json(line.rstrip("\n"), path, number)
 
 
 def json_records(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
