@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -218,6 +218,24 @@ def check_mapping(record: object, where: str) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise InputError(f"{where}: expected a mapping, found {record!r:.60}")
     return record
+
+
+def listed_records(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Place and content of each record of a list in a JSON file."""
+    content = read_json(path)
+    if not isinstance(content, list):
+        raise InputError(f"{path}: expected a list of records, found {type(content).__name__}")
+    for number, record in enumerate(content, start=1):
+        where = f"{path}: record {number}"
+        yield where, check_mapping(record, where)
+
+
+def check_fields(record: Mapping[str, Any], kinds: Mapping[str, type], where: str) -> None:
+    """Check that fields of a record are there and of their kinds."""
+    for name, kind in kinds.items():
+        if type(record.get(name)) is not kind:
+            expected = "text" if kind is str else kind.__name__
+            raise InputError(f"{where}: field {name!r}: expected {expected}, found {record.get(name)!r:.60}")
 
 
 def parse_json(text: str, path: str | Path, line: int | None = None) -> Any:

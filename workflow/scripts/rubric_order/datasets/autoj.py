@@ -29,10 +29,8 @@ class AutoJ(Adapter):
         skipped = 0
         for line, record in lines:
             where = f"{records}: line {line}"
-            for name in ("scenario", "prompt", *RESPONSES):
-                if not isinstance(record, dict) or not isinstance(record.get(name), str):
-                    value = record.get(name) if isinstance(record, dict) else record
-                    raise InputError(f"{where}: field {name!r}: expected text, found {value!r:.60}")
+            record = files.check_mapping(record, where)
+            files.check_fields(record, dict.fromkeys(("scenario", "prompt", *RESPONSES), str), where)
             label = record.get("label")
             if type(label) is not int or label not in PREFERENCES:
                 raise InputError(f"{where}: field 'label': expected 0, 1 or 2, found {label!r:.60}")

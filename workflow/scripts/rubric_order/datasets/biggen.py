@@ -92,11 +92,7 @@ def read_records(path: Path) -> dict[str, dict[str, Any]]:
         raise InputError(f"{path}: expected a mapping of instance ids to records, found {type(instances).__name__}")
     for key, record in instances.items():
         where = f"{path}: instance {key!r}"
-        if not isinstance(record, dict):
-            raise InputError(f"{where}: expected a record, found {record!r:.60}")
-        for name, kind in FIELDS.items():
-            if type(record.get(name)) is not kind:
-                raise InputError(f"{where}: field {name!r}: expected {kind.__name__}, found {record.get(name)!r:.60}")
+        files.check_fields(files.check_mapping(record, where), FIELDS, where)
         for name in ("system_prompt", "response_model_name"):
             if not isinstance(record.get(name), str | None):
                 raise InputError(f"{where}: field {name!r}: expected str or nothing, found {record[name]!r:.60}")
@@ -127,9 +123,7 @@ def instruction(record: dict[str, Any], where: str) -> str:
 def parse_rubric(entry: dict[str, Any], key: str, where: str) -> Rubric:
     """A rubric from the field of its question, ``criteria``, and fields ``score1_description`` to ``score5_...``."""
     fields = [f"score{level}_description" for level in range(1, N_LEVELS + 1)]
-    for name in ("criteria", *fields):
-        if not isinstance(entry.get(name), str):
-            raise InputError(f"{where}: field {name!r}: expected str, found {entry.get(name)!r:.60}")
+    files.check_fields(entry, dict.fromkeys(("criteria", *fields), str), where)
     unknown = sorted(set(entry) - {"criteria", *fields})
     if unknown:
         raise InputError(f"{where}: found {unknown[0]!r}; expected criteria and {N_LEVELS} descriptions only")

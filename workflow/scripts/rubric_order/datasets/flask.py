@@ -70,12 +70,9 @@ class Flask(Adapter):
 def read_instructions(path: Path, scale: dict[str, Rubric], rubrics: Path) -> dict[int, dict[str, Any]]:
     """Dictionary from ``idx`` to the instruction, in ascending order. All of their skills have rubrics."""
     instructions: dict[int, dict[str, Any]] = {}
-    for line, record in files.read_json_lines(path):
-        where = f"{path}: line {line}"
+    for where, record in files.json_records(path):
         idx = _number(record, "idx", where)
-        for name, kind in FIELDS.items():
-            if not isinstance(record.get(name), kind):
-                raise InputError(f"{where}: field {name!r}: expected {kind.__name__}, found {record.get(name)!r:.60}")
+        files.check_fields(record, FIELDS, where)
         for name in ("instruction", "answer"):
             if not record[name].strip():
                 raise InputError(f"{where}: field {name!r}: expected text, found {record[name]!r:.60}")
@@ -101,11 +98,9 @@ def read_instructions(path: Path, scale: dict[str, Rubric], rubrics: Path) -> di
 def read_outputs(path: Path) -> dict[int, str]:
     """Dictionary from ``question_id`` to a model's output."""
     outputs: dict[int, str] = {}
-    for line, record in files.read_json_lines(path):
-        where = f"{path}: line {line}"
+    for where, record in files.json_records(path):
         idx = _number(record, "question_id", where)
-        if not isinstance(record.get("text"), str):
-            raise InputError(f"{where}: field 'text': expected str, found {record.get('text')!r:.60}")
+        files.check_fields(record, {"text": str}, where)
         if idx in outputs:
             raise InputError(f"{where}: question_id {idx} stands on an earlier line too; expected once")
         outputs[idx] = record["text"]
@@ -124,9 +119,7 @@ def labels(values: list[Any]) -> list[str]:
     return [str(value) for value in values if str(value) != UNLABELLED] or ["unlabelled"]
 
 
-def _number(record: object, name: str, where: str) -> int:
-    if not isinstance(record, dict):
-        raise InputError(f"{where}: expected a record, found {record!r:.60}")
+def _number(record: dict[str, Any], name: str, where: str) -> int:
     value = record.get(name)
     if type(value) is not int or value < 1:
         raise InputError(f"{where}: field {name!r}: expected a whole number from 1, found {value!r:.60}")

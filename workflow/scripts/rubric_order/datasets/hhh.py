@@ -22,19 +22,13 @@ class HHHAlignment(Adapter):
     files = ("records",)
 
     def read(self, records: Path) -> Iterator[Item | Pair]:
-        entries = files.read_json(records)
-        if not isinstance(entries, list):
-            raise InputError(f"{records}: expected a list of records, found {type(entries).__name__}")
+        entries = [*files.listed_records(records)]
         if not entries:
             raise InputError(f"{records}: no records")
         groups: dict[tuple[str, str], str] = {}
         seen: set[str] = set()
-        for number, record in enumerate(entries, start=1):
-            where = f"{records}: record {number}"
-            for name in ("source", CHOSEN, REJECTED):
-                if not isinstance(record, dict) or not isinstance(record.get(name), str):
-                    value = record.get(name) if isinstance(record, dict) else record
-                    raise InputError(f"{where}: field {name!r}: expected text, found {value!r:.60}")
+        for number, (where, record) in enumerate(entries, start=1):
+            files.check_fields(record, dict.fromkeys(("source", CHOSEN, REJECTED), str), where)
             source = clean(record["source"], f"{where}: field 'source'")
             instruction, chosen, section = _sections(record, CHOSEN, where)
             other_instruction, rejected, other_section = _sections(record, REJECTED, where)

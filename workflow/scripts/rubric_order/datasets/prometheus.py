@@ -40,15 +40,8 @@ class Prometheus(Adapter):
         groups: dict[str, str] = {}
         rubrics: dict[str, Rubric] = {}
         candidates: dict[tuple[str, str], str] = {}
-        entries = files.read_json(records)
-        if not isinstance(entries, list):
-            raise InputError(f"{records}: expected a list of records, found {type(entries).__name__}")
-        for number, record in enumerate(entries, start=1):
-            where = f"{records}: record {number}"
-            for name, kind in fields.items():
-                if not isinstance(record, dict) or type(record.get(name)) is not kind:
-                    value = record.get(name) if isinstance(record, dict) else record
-                    raise InputError(f"{where}: field {name!r}: expected {kind.__name__}, found {value!r:.60}")
+        for where, record in files.listed_records(records):
+            files.check_fields(record, fields, where)
             for name in ("gpt4_score", "human_score"):
                 if not isinstance(record.get(name, []), list):
                     raise InputError(f"{where}: field {name!r}: expected list, found {record[name]!r:.60}")
