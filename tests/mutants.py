@@ -33,7 +33,15 @@ import pandas as pd
 import pytest
 from planted_bugs import COPIED, LIBRARY, ROOT
 
-CODE = ("methods", "parsing", "planning", "judging/store.py", "judging/engines", "cards/verdict.py", "cards/estimands.py")
+CODE = (
+    "methods",
+    "parsing",
+    "planning",
+    "judging/store.py",
+    "judging/engines",
+    "cards/verdict.py",
+    "cards/estimands.py",
+)
 TEXT = ("parsing",)
 SECONDS = 120  # for the tests of a mutant; one that hangs is found
 WORKERS = 2
@@ -143,10 +151,15 @@ def phrases(source: str, lines: list[int]) -> Iterator[tuple[int, int, int]]:
     """Line and span of each element of a tuple, list, set or mapping of texts, with its comma."""
     for node in ast.walk(ast.parse(source)):
         elements = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [])
-        if len(elements) > 1 and all(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in elements):
+        if len(elements) > 1 and all(
+            isinstance(each, ast.Constant) and isinstance(each.value, str) for each in elements
+        ):
             for number, first in enumerate(elements):
                 last = node.values[number] if isinstance(node, ast.Dict) else first
-                start, end = lines[first.lineno - 1] + first.col_offset, lines[last.end_lineno - 1] + last.end_col_offset
+                start, end = (
+                    lines[first.lineno - 1] + first.col_offset,
+                    lines[last.end_lineno - 1] + last.end_col_offset,
+                )
                 comma = re.compile(r"\s*,\s*").match(source, end)
                 yield first.lineno, start, comma.end() if comma else end
 
@@ -160,7 +173,9 @@ def test_files(path: Path) -> list[str]:
     )
     files = {file: file.read_text(encoding="utf-8") for file in sorted((ROOT / "tests/unit").glob("test_*.py"))}
     named = [file for file in files if name in file.stem]
-    chosen = named + sorted((file for file in files if imports.search(files[file]) and file not in named), key=lambda file: len(files[file]))
+    chosen = named + sorted(
+        (file for file in files if imports.search(files[file]) and file not in named), key=lambda file: len(files[file])
+    )
     return [str(file.relative_to(ROOT)) for file in chosen]
 
 
@@ -191,7 +206,9 @@ def end_with_tests(mutant: Mutant, folder: Path) -> None:
     sys.path[:0] = [str(folder / "workflow/scripts")]
     status = NOT_IMPORTED
     try:
-        importlib.import_module(".".join(mutant.path.with_suffix("").relative_to("workflow/scripts").parts).removesuffix(".__init__"))
+        importlib.import_module(
+            ".".join(mutant.path.with_suffix("").relative_to("workflow/scripts").parts).removesuffix(".__init__")
+        )
         files = test_files(mutant.path)
         status = pytest.main(["-q", "-x", "-n0", "-m", "not slow", "-p", "no:cacheprovider", *files]) if files else 0
     finally:

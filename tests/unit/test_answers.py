@@ -50,7 +50,12 @@ def rows(parser: str) -> list[tuple[str, str, dict, list[str | None]]]:
     """What a group of answers is about, the expected outcome, options of the parser, and the answers."""
     groups = yaml.safe_load((FOLDER / f"{parser}.yaml").read_text(encoding="utf-8"))
     return [
-        (group["about"], str(expected), {name: group[name] for name in group if name not in ("about", "answers")}, texts)
+        (
+            group["about"],
+            str(expected),
+            {name: group[name] for name in group if name not in ("about", "answers")},
+            texts,
+        )
         for group in groups
         for expected, texts in group["answers"].items()
     ]
