@@ -15,7 +15,6 @@ import contextlib
 import importlib
 import io
 import os
-import random
 import re
 import shutil
 import signal
@@ -29,6 +28,7 @@ from pathlib import Path
 from queue import Queue
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import pytest
 from planted_bugs import COPIED, LIBRARY, ROOT
@@ -64,7 +64,7 @@ def modules(places: tuple[str, ...]) -> Iterator[Path]:
         yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]
 
 
-def code_mutants(drawn: random.Random) -> Iterator[Mutant]:
+def code_mutants(drawn: np.random.Generator) -> Iterator[Mutant]:
     """Mutants by cosmic-ray's operators, in random order."""
     from cosmic_ray import plugins
     from cosmic_ray.ast import ast_nodes, get_ast
@@ -78,14 +78,13 @@ def code_mutants(drawn: random.Random) -> Iterator[Mutant]:
             with contextlib.suppress(TypeError):  # an operator that needs arguments
                 starts = [start[0] for node in nodes for start, _ in operator().mutation_positions(node)]
                 places += [(path, line, name, number) for number, line in enumerate(starts)]
-    drawn.shuffle(places)
-    for path, line, name, number in places:
+    for path, line, name, number in (places[place] for place in drawn.permutation(len(places))):
         changed = mutate_code(path.read_text(encoding="utf-8"), operators[name](), number)
         if changed:
             yield Mutant(path.relative_to(ROOT), line, changed)
 
 
-def text_mutants(drawn: random.Random) -> Iterator[Mutant]:
+def text_mutants(drawn: np.random.Generator) -> Iterator[Mutant]:
     """Mutants of regular expressions and lists of phrases, in random order."""
     edits = []
     for path in modules(TEXT):
@@ -97,8 +96,7 @@ def text_mutants(drawn: random.Random) -> Iterator[Mutant]:
                 start = lines[token.start[0] - 1] + token.start[1]
                 edits += [(path, token.start[0], start + one, start + end) for one, end in cuts(token.string)]
         edits += [(path, line, start, end) for line, start, end in phrases(source, lines)]
-    drawn.shuffle(edits)
-    for path, line, start, end in edits:
+    for path, line, start, end in (edits[place] for place in drawn.permutation(len(edits))):
         source = path.read_text(encoding="utf-8")
         yield Mutant(path.relative_to(ROOT), line, source[:start] + source[end:])
 
@@ -267,7 +265,7 @@ def main() -> None:
         print("| package | mistakes | found |\n|:--|--:|--:|")
         missed = []
         for kind, wanted, mutants in (("code", options.code, code_mutants), ("text", options.text, text_mutants)):
-            drawn = (each for each in mutants(random.Random(options.seed)) if options.only in str(each.path))
+            drawn = (each for each in mutants(np.random.default_rng(options.seed)) if options.only in str(each.path))
             rows = caught(drawn, wanted, copies, numbers)
             missed += rows.loc[~rows["found"].astype(bool), "line"].tolist()
             for package, of in [*rows.groupby("package"), (f"all {kind}", rows)]:

@@ -40,10 +40,10 @@ PARSERS = {
 
 
 def spelled(text: str | None) -> list[str | None]:
-    """Each answer that a row stands for: ‹a|b› is either of two texts."""
+    """Each answer that a row stands for: ‹a|b› is either of two texts, with ¦ for a bar within one."""
     parts = ALTERNATIVES.split(text or "")
     choices = [part.split("|") if number % 2 else [part] for number, part in enumerate(parts)]
-    return [None] if text is None else ["".join(choice) for choice in itertools.product(*choices)]
+    return [None] if text is None else ["".join(choice).replace("¦", "|") for choice in itertools.product(*choices)]
 
 
 def rows(parser: str) -> list[tuple[str, str, dict, list[str | None]]]:
