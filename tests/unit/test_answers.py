@@ -73,3 +73,24 @@ def test_an_answer_gives_what_a_reader_finds_in_it(parser, expected, options, te
     answers = [answer for text in texts for answer in spelled(text)]
     wrong = {answer: found for answer in answers if expected not in (found := PARSERS[parser](answer, **options))}
     assert not wrong
+
+
+def scored() -> list[tuple[str, dict, str, str]]:
+    """Each answer to a question with one score that is not cut and holds more than blank space."""
+    return [
+        (expected, options, parser, answer)
+        for parser in ("scores", "labels")
+        for _, expected, options, texts in rows(parser)
+        for answer in spelled(next(text for text in texts)) + [text for text in texts if "‹" not in (text or "")]
+        if answer and answer.strip() and not answer.startswith("analysis")  # which means thinking at the very start
+    ]
+
+
+def test_bold_and_blank_space_around_an_answer_and_thinking_before_it_change_nothing():
+    wrong = {
+        framed: found
+        for expected, options, parser, answer in scored()
+        for framed in (f" \n**{answer}**  \r\n\n", f"<think>Perhaps [RESULT] 1, or 2?</think>\n{answer}")
+        if expected not in (found := PARSERS[parser](framed, **options))
+    }
+    assert not wrong
