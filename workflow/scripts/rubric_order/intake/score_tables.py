@@ -95,12 +95,12 @@ def _plain_table(table: pa.Table, where: Path) -> pa.Table:
         if len(values) > 1:
             raise InputError(f"{where}: several values of {name}: {files.listed(list(map(str, values)))}; expected one")
     new_names = {"item_id": "item", "group_id": "group"}
-    kept = [
+    columns = [
         name
         for name in ("item_id", "group_id", "judge", "criterion", "ordering", "score", "human_score", REASON)
         if name in table.column_names
     ]
-    plain = table.select(kept).rename_columns([new_names.get(name, name) for name in kept])
+    plain = table.select(columns).rename_columns([new_names.get(name, name) for name in columns])
     shares = table["position_probabilities"] if "position_probabilities" in table.column_names else None
     if shares is None or shares.null_count == len(table):
         return plain
@@ -108,9 +108,11 @@ def _plain_table(table: pa.Table, where: Path) -> pa.Table:
     has_shares = pc.is_valid(shares).to_numpy()
     at = np.full((len(table), n), np.nan)
     # From the probability of each position to the probability of each score.
-    shown = np.stack(table["ordering"].to_numpy())[has_shares]
-    np.put_along_axis(given := np.empty(shown.shape), shown - 1, np.stack(shares.filter(has_shares).to_numpy()), axis=1)
-    at[has_shares] = given
+    orders = np.stack(table["ordering"].to_numpy())[has_shares]
+    np.put_along_axis(
+        by_score := np.empty(orders.shape), orders - 1, np.stack(shares.filter(has_shares).to_numpy()), axis=1
+    )
+    at[has_shares] = by_score
     for k in range(n):
         plain = plain.append_column(f"p_{k + 1}", pa.array(at[:, k], from_pandas=True))
     return plain

@@ -13,6 +13,7 @@ from rubric_order.intake.logs.calls import Call, parsed, writable
 SETTINGS = ("base_url", "sampling", "max_tokens_name", "extra_body")  # the same for all calls of a judge in a study
 TEXTS = ("sample", "grader", "candidate", "score", "text", "instruction", "reference")
 FORMATS = "a log of Inspect (.eval or .json), results of promptfoo (.json), or JSON Lines of chat completions"
+CONTENTS = ((inspect_logs.is_log, inspect_logs.read_content), (promptfoo.is_log, promptfoo.read_content))
 
 
 def read(paths: Sequence[str | Path]) -> list[Call]:
@@ -28,13 +29,11 @@ def read(paths: Sequence[str | Path]) -> list[Call]:
             lines.append((path, files.read_json_lines(path)))
             continue
         content = parsed(files.read_text(path), str(path))
-        if inspect_logs.is_log(content):
-            calls += _some(list(inspect_logs.read_content(content, path)), path)
-        elif promptfoo.is_log(content):
-            calls += _some(list(promptfoo.read_content(content, path)), path)
-        else:
+        read_content = next((reader for is_log, reader in CONTENTS if is_log(content)), None)
+        if read_content is None:
             keys = files.listed(map(str, content)) if isinstance(content, dict) else type(content).__name__
             raise InputError(f"{path}: expected {FORMATS}, found {keys:.100}")
+        calls += _some([*read_content(content, path)], path)
     if lines:
         calls += openai_lines.read_lines(lines)
     if not calls:
