@@ -198,20 +198,20 @@ CELLS = (
     right("highest score in 96% of the reads, in 60% of the usual ordering", 1, effect=hidden_ceiling),
     wrong("first position worth .01 log-odds", 2, effect=first(0.01), soft=True, groups=400),
     right("first position worth .01 log-odds", 2, EQUIVALENT, 0.8, effect=first(0.01), soft=True, groups=400),
-    *(
+    *(  # .6 log-odds: SD of items .102, at the margin of .1; 1: .17
         wrong(
-            "written scores of groups move by .5 log-odds, probabilities of another call do not",
+            f"written scores of groups move by {size:g} log-odds, probabilities of another call do not",
             3,
             EQUIVALENT,
-            effect=groups_apart(0.5),
+            effect=groups_apart(size),
             soft=True,
             apart=True,
             groups=groups,
             per_group=per_group,
         )
-        for groups, per_group in ((400, 1), (100, 4))
+        for size, groups, per_group in ((0.6, 400, 1), (0.6, 200, 1), (0.6, 100, 4), (1.0, 200, 1))
     ),
-    right("no effect", 3, EQUIVALENT, 0.8, soft=True, groups=200, per_group=2),
+    *(right("no effect", 3, EQUIVALENT, 0.8, soft=True, groups=groups, per_group=2) for groups in (200, 400)),
     wrong("60% of the scores up to 2 lost in the usual ordering", 6, lost=low_lost(0.6), groups=400),
     right("the same beside a shift of one ordering", 6, lost=low_lost(0.3), effect=shifted(0.8), groups=400),
     wrong("each row three times", 7, CHANGED, repeats=3, copied=True),
@@ -242,6 +242,17 @@ CELLS = (
         "one stray ordering, another shifted alone", 12, CLAIMED, effect=shifted(1.0), soft=True, prompts=0.1, stray=1
     ),
     *(wrong("30% of the answers at position 1 lost", 6, lost=first_lost(0.3), groups=groups) for groups in (100, 400)),
+    *(
+        wrong(
+            "30% of the answers at position 1 lost, all near 50:50",
+            6,
+            n=2,
+            tolerance=1.0,
+            lost=first_lost(0.3),
+            groups=groups,
+        )
+        for groups in (100, 400)
+    ),
     right("10% of the answers at position 1 lost, which adds 1", 6, lost=first_lost(0.1), effect=first(1.0)),
     # Held before.
     wrong("no effect, noise of prompts", 0, prompts=0.6),

@@ -42,7 +42,6 @@ TESTS_OF = {
     LOG_ODDS: (order_tests.SELECTION, order_tests.PREFERENCE),
     INTERACTION: (order_tests.INTERACTION,),
 }
-DISAGREE = 0.2  # level of the test that groups do in written scores what they do not do in option probabilities
 SURE = 2.0  # answers drawn with a greater power of the option probabilities nearly always have the most probable score
 READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " by the option probabilities"}
 POINTS_AS = {Readout.HARD: "", Readout.SOFT: " (expected scores)"}
@@ -148,6 +147,7 @@ def _estimand(evidence: Evidence, name: str, readout: ReadoutResults, value: Int
     """One row of the table, with the causes that its findings do or do not survive."""
     p = min((p for key, p in evidence.tests.items() if key[1] in TESTS_OF[name]), default=math.nan)
     lost = [row for row in evidence.causes_of(causes.FAILURES) if row["readout"] == readout.name and "low" in row]
+    lost = [row for row in lost if row["p"] <= causes.LEVEL]
     bounds = small.worst
     if name == POINTS and lost:  # the shift with any plausible scores for the reads without one
         reach = (value.high - value.low) / 2 if value.bounded else 0.0
@@ -192,7 +192,7 @@ def _explaining(evidence: Evidence, name: str) -> Iterator[Cause]:
         if raised != raw:
             left = order_tests.findings(order_tests.adjusted(raised, evidence.n, evidence.deciding))
             explains = not any(key in left for key in found)
-            if explains or row["cause"] == causes.FAILURES:
+            if explains or (row["cause"] == causes.FAILURES and row["p"] <= causes.LEVEL):
                 yield Cause(row["cause"], _of_cause(row), explains)
 
 
@@ -210,6 +210,11 @@ def _of_cause(row: Row) -> str:
         return f"With {row['orderings']} orderings, positions and single orderings cannot be separated: {ONLY_POINTS}."
     if row["cause"] == causes.ONE_ORDERING:
         return f"Without ordering {row['ordering']}, {NO_POSITION}."
+    if "could" in row:
+        return (
+            f"{percent(row['lost'])} of the reads have no score, and the others do not exclude that these would have "
+            f"the score in position {row['could']}."
+        )
     if "position" in row:
         where = f"most often where the item's usual answer stands in position {row['position']} ({_p(row['p'])})"
         shift = (
@@ -264,10 +269,12 @@ def _unknown(evidence: Evidence) -> Iterator[str]:
     if evidence.n_orderings > 1 and not evidence.crossed:
         yield f"Not every score was shown often enough in every position ({evidence.n_orderings} orderings)."
     if evidence.copied:
-        cells = evidence.causes_of(causes.COPIES)[0]["cells"]
+        row = evidence.causes_of(causes.COPIES)[0]
+        rare = f"differ in {percent(row['differ'])} of the pairs" if row["differ"] else "never differ"
         yield (
-            f"Repeats never differ ({cells:,} prompts), but orderings do: the repeats are copies, unless the "
-            "temperature was 0. What chance does is not known."
+            f"Repeats {rare} ({row['cells']:,} prompts), orderings in {percent(row['orderings'])}: the repeats are "
+            f"{'mostly ' * (row['differ'] > 0)}copies, unless the temperature was {'near ' * (row['differ'] > 0)}0. "
+            "What chance does is not known."
         )
 
 
@@ -275,18 +282,20 @@ def apart(evidence: Evidence) -> Iterator[str]:
     """Reasons why option probabilities do not show what the order does to the single scores that users see."""
     if not evidence.hard or evidence.spread.readout != Readout.SOFT or evidence.written_spread.shown:
         return
-    users = "Users see the written scores."
-    rows = [row for row in evidence.causes_of(causes.WRITTEN) if row["p"] <= DISAGREE]
+    users, margin = "Users see the written scores.", evidence.spread.margin
     if evidence.written_spread.verdict == equivalence.NOT_SHOWN:
         sd = interval_text(evidence.written_spread.sd, ".2f")
         yield f"By repeats, an ordering moves single written scores by {sd} points (SD). {users}"
-    elif rows:
-        where = f"position {rows[0]['position']}" if "position" in rows[0] else "orderings"
-        may = "disagree" if rows[0]["p"] <= causes.LEVEL else "may disagree"
-        differ = f"groups differ in what {where} does to written scores, not to probabilities ({_p(rows[0]['p'])})"
-        yield f"The readouts {may}: {differ}. {users}"
     elif not evidence.exponent[0] < SURE:
         yield f"The most probable score is nearly always written, and jumps where probabilities move little. {users}"
+    for row in evidence.causes_of(causes.WRITTEN):
+        beyond = Interval(row["sd"], row["low"], row["high"])
+        if row["p"] <= causes.LEVEL:
+            yield f"Orderings move the written scores of groups beyond their probabilities ({_p(row['p'])}). {users}"
+        elif not row["bound"] < margin:
+            size = f"{interval_text(beyond, '.2f')} points (SD; margin {margin:g})"
+            known = "" if beyond.low > 0 else "Not shown to be less: "
+            yield f"{known}positions move single written scores beyond their probabilities by {size}. {users}"
     if evidence.causes_of(causes.ROUNDING):
         yield "Option probabilities have one decimal, too coarse for what an ordering does to single items."
 
