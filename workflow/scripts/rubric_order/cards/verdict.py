@@ -30,12 +30,11 @@ from rubric_order.cards.estimands import (
 )
 from rubric_order.cards.evidence import Evidence, ReadoutResults, Small
 from rubric_order.methods.position import causes, order_tests, uniformity
-from rubric_order.methods.uncertainty import equivalence
+from rubric_order.methods.uncertainty import enough, equivalence
 
 BIASED, EQUIVALENT, CANNOT_TELL = estimands.BIASED, estimands.EQUIVALENT, estimands.CANNOT_TELL
 BIASED_IN_PROBABILITIES = "biased by its option probabilities"
 VERDICTS = (BIASED, BIASED_IN_PROBABILITIES, EQUIVALENT, CANNOT_TELL)
-FEWEST_GROUPS = 20  # with fewer groups, the verdict is `CANNOT_TELL`
 MOST_FAILED = 0.2  # largest share of reads without a score
 TESTS_OF = {
     POINTS: (order_tests.POINTS, order_tests.USUAL),
@@ -242,21 +241,17 @@ def _preventing(evidence: Evidence) -> Iterator[Cause]:
         yield Cause("one order", text, True)
     elif evidence.crossed and not evidence.main.v.known:
         yield Cause("one order", "No item was read in several orderings, so nothing can be compared.", True)
-    if _few_groups(evidence):
-        are = "is 1 group" if evidence.n_groups == 1 else f"are {evidence.n_groups} groups"
-        equal = (
-            f"{evidence.independent_groups:.0f} equal ones (the largest has {evidence.heaviest_group:.0%} of the items)"
-        )
-        worth = f", as informative as {equal}" if evidence.independent_groups < evidence.n_groups - 1 else ""
-        text = f"There {are} of items that are independent of each other{worth}; at least {FEWEST_GROUPS} are needed."
-        yield Cause("groups", text, True)
+    independent = " of items that are independent of each other"
+    groups = evidence.n_groups, evidence.independent_groups
+    if few := enough.FINDING.refusal(*groups, independent, evidence.heaviest_group):
+        yield Cause("groups", f"{few.capitalize()}.", True)
     if evidence.failed_share > MOST_FAILED:
         text = f"{percent(evidence.failed_share)} of the reads have no score, and those could change the result."
         yield Cause(causes.FAILURES, text, True)
 
 
 def _few_groups(evidence: Evidence) -> bool:
-    return round(evidence.independent_groups, 6) < FEWEST_GROUPS
+    return not enough.FINDING.met(evidence.independent_groups)
 
 
 def _unknown(evidence: Evidence) -> Iterator[str]:
@@ -479,7 +474,7 @@ def _remedy(evidence: Evidence, rows: Sequence[Estimand], planned: groups.Groups
             uncrossed,
             "Read items in orderings in which every score stands in every position, as strategy balanced does.",
         ),
-        (_few_groups(evidence), f"Read more groups of items, at least {FEWEST_GROUPS}. {more}".rstrip()),
+        (_few_groups(evidence), f"Read more groups of items, at least {enough.FINDING.least}. {more}".rstrip()),
         (evidence.copied, "Read each prompt in two calls, or state that the temperature is 0. Average until then."),
         (causes.FAILURES in explained, "Find out why scores are missing in some orderings, and read those again."),
         (explained, _calls("Average over these orderings, and look at the one that differs.", evidence)),

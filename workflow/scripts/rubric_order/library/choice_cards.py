@@ -14,7 +14,7 @@ import pandas as pd
 from rubric_order.analyses.comparisons.position_consistency import estimate as position_consistency
 from rubric_order.base.errors import InputError
 from rubric_order.base.intervals import UNKNOWN, Interval
-from rubric_order.base.keys import EVERY, FEW_CLUSTERS
+from rubric_order.base.keys import EVERY
 from rubric_order.cards.card import number, written
 from rubric_order.cards.estimands import BEST, BIASED, EQUIVALENT, LOG_ODDS, SINGLE, Cause, Estimand, verdict
 from rubric_order.library import choices, estimates
@@ -22,7 +22,7 @@ from rubric_order.library.choices import Labels
 from rubric_order.library.columns import Columns
 from rubric_order.methods.comparisons import comparison_reads, series
 from rubric_order.methods.position import repetition
-from rubric_order.methods.uncertainty import distributions, rao_scott, resampling, shares
+from rubric_order.methods.uncertainty import distributions, enough, rao_scott, resampling, shares
 from rubric_order.parsing.choices import EMPTY
 
 FORMAT = "rubric-order choices"
@@ -372,8 +372,8 @@ def _estimands(
         repeated: number of groups with comparisons that were read twice in each order.
     """
     shift = math.tanh(margin / 2)
-    p = min(1.0, effect.p / PARTS[LOG_ODDS]) if found.groups >= FEW_CLUSTERS else math.nan
-    few = () if found.groups >= FEW_CLUSTERS else (_few(found),)
+    p = min(1.0, effect.p / PARTS[LOG_ODDS]) if enough.VERDICT.met(found.groups) else math.nan
+    few = () if enough.VERDICT.met(found.groups) else (_few(found),)
     lost, cause = _losses(found, reads, survives)
     whole = (reads.made.sum(axis=1) == reads.made.sum(axis=1).max()) & reads.crossed
     winners, made = reads.winners[whole], reads.made[whole]
@@ -386,7 +386,7 @@ def _estimands(
         lows = [(level, shares.share(sure, reads.group[whole], confidence).low) for level, confidence in sides]
         above = next((level for level, low in lows if low > found.chance), 1.0)
         best = dataclasses.replace(best, p=math.nan if few else above, required=False)
-    known = found.excess.bounded and repeated >= FEW_CLUSTERS and not found.copied
+    known = found.excess.bounded and enough.VERDICT.met(repeated) and not found.copied
     unknown = COPIED if found.copied else "Not every order was read twice."
     root = [math.sqrt(max(end, 0)) for end in found.excess]
     single = Estimand(
@@ -418,9 +418,7 @@ def _excess_p(excess: Interval, groups: float) -> float:
 
 
 def _few(found: Evidence) -> str:
-    groups = found.counts["n_groups"]
-    worth = "" if found.groups > groups - 1 else f" (for this question they count as {found.groups:.0f} equal ones)"
-    return f"There are {groups} groups{worth}; with fewer than {FEW_CLUSTERS} no verdict is given."
+    return f"{enough.VERDICT.refusal(found.counts['n_groups'], found.groups).capitalize()}."
 
 
 def _losses(found: Evidence, reads: Reads, survives: bool) -> tuple[tuple[str, ...], tuple[Cause, ...]]:
@@ -515,12 +513,12 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
         )
         moved += f" square), and the margin is {single.margin:.1%}."
         return word, (f"{detectable}{worth}: {small}.", moved, *winners, *lost), "One order is enough."
-    if not crossed and found.groups < FEW_CLUSTERS <= found.counts["n_groups"]:
+    if not crossed and found.groups < enough.VERDICT.least <= found.counts["n_groups"]:
         text = (
             f"{alone}, and too few reads show the same candidates in both orders: position and candidate are one thing."
         )
         return word, (text,), "Read each comparison in all orders."
-    if found.groups < FEW_CLUSTERS:
+    if not enough.VERDICT.met(found.groups):
         return word, (_few(found), *winners), "Read more independent items, each in all orders."
     if explained:
         advice = "Look at the reads without a choice first: ask again, or mend the prompt."
