@@ -329,7 +329,8 @@ def reads(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
         if cell.soft:
             by_score = np.empty(shares.shape)
             known = shares_of(before) if cell.apart else shares
-            known = 1.0 * (of.rows + 1 == score[..., None]) if cell.one_hot else known
+            if cell.one_hot:
+                known = np.where(np.isnan(score)[..., None], np.nan, of.rows + 1 == score[..., None])
             np.put_along_axis(by_score, np.broadcast_to(of.rows, shares.shape), known, axis=-1)
             tables[-1] = tables[-1].assign(**{f"p_{k + 1}": by_score[..., k].ravel() for k in range(cell.n)})
     table = pd.concat(tables, ignore_index=True)
