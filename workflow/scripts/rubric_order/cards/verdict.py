@@ -209,7 +209,7 @@ def _of_cause(row: Row) -> str:
         return f"With {row['orderings']} orderings, positions and single orderings cannot be separated: {ONLY_POINTS}."
     if row["cause"] == causes.ONE_ORDERING:
         return f"Without ordering {row['ordering']}, {NO_POSITION}."
-    if "could" in row:
+    if "could" in row and row["p"] > causes.LEVEL:
         return (
             f"{percent(row['lost'])} of the reads have no score, and the others do not exclude that these would have "
             f"the score in position {row['could']}."

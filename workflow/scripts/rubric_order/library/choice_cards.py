@@ -43,9 +43,8 @@ class Evidence(NamedTuple):
         n: number of candidates.
         places: share of each position among the choices that are no ties.
         changed: share of comparisons whose winner changes with the order.
-        excess: how much more often two orders disagree than two reads of one order.
-        same_order: how often two reads of one order disagree. copied: whether this is so rare that repeats may be
-            copies, see `repetition.HARDLY`.
+        excess: how much more often two orders disagree than two reads of one order; unknown if repeats may be copies.
+        copied: whether two reads of one order disagree so rarely that they may be copies, see `repetition.HARDLY`.
         worth: log-odds that each position adds to a candidate.
         first_last: worth of the first position minus worth of the last.
         worst: lowest and highest end of the interval of `first_last`, if each read without a choice had chosen the last
@@ -76,7 +75,6 @@ class Evidence(NamedTuple):
     places: tuple[Interval, ...]
     changed: Interval
     excess: Interval
-    same_order: Interval
     copied: bool
     worth: tuple[Interval, ...]
     first_last: Interval
@@ -307,14 +305,14 @@ def _gather(own: pd.DataFrame, judge: str, n: int, margin: float) -> Evidence:
     always = 0 if not primacy + recency > 0 else 1 if recency == 0 else n if primacy == 0 and n == 2 else 0
     ties = share(np.where(np.isnan(place), np.nan, place == 0))
     called = min(ties.high, 1 / (n + 1)) if ties.estimate > 0 and ties.bounded else 0.0
+    copied = value("same_order").high < repetition.HARDLY * value("other_order").estimate
     evidence = Evidence(
         judge=judge,
         n=n,
         places=tuple(share(np.where(np.isnan(decided), np.nan, decided == k)) for k in range(1, n + 1)),
         changed=Interval(1 - consistent.estimate, 1 - consistent.high, 1 - consistent.low),
-        excess=value("excess"),
-        same_order=value("same_order"),
-        copied=value("same_order").high < repetition.HARDLY * value("other_order").estimate,
+        excess=UNKNOWN if copied else value("excess"),
+        copied=copied,
         worth=effect.worth,
         first_last=effect.first_last,
         worst=Interval(effect.first_last.estimate, low.first_last.low, high.first_last.high),
@@ -386,7 +384,7 @@ def _estimands(
         lows = [(level, shares.share(sure, reads.group[whole], confidence).low) for level, confidence in sides]
         above = next((level for level, low in lows if low > found.chance), 1.0)
         best = dataclasses.replace(best, p=math.nan if few else above, required=False)
-    known = found.excess.bounded and enough.VERDICT.met(repeated) and not found.copied
+    known = found.excess.bounded and enough.VERDICT.met(repeated)
     unknown = COPIED if found.copied else "Not every order was read twice."
     root = [math.sqrt(max(end, 0)) for end in found.excess]
     single = Estimand(
@@ -557,10 +555,7 @@ def facts(found: Evidence) -> list[tuple[str, str]]:
     rows = [
         ("Share of each position among the choices", ", ".join(f"{place.estimate:.0%}" for place in found.places)),
         ("Comparisons with different winners in two orders", written(found.changed, ".0%")),
-        (
-            "Of reads in two orders, more disagree than in one",
-            written(UNKNOWN if found.copied else found.excess, "+z.0%"),
-        ),
+        ("Of reads in two orders, more disagree than in one", written(found.excess, "+z.0%")),
         ("First position less last, log-odds", written(found.first_last, "+z.2f")),
     ]
     if found.n > 2:

@@ -13,6 +13,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -182,9 +183,8 @@ def _failures_by_position(block: Block) -> Iterator[Row]:
     """The test that scores are missing where likely ones stand at some position, and what is left of findings.
 
     Likely scores of a read are those of the item's other reads. A growing part of the failures, those at which such a
-    position is likeliest first, gets the score that stands there. If no position is found, this is the position that is
-    chosen least, and the part is the largest that the reads do not exclude: all failures, if other reads of an item do
-    not show what it would score.
+    position is likeliest first, gets the score that stands there. So does the position that is chosen least, up to the
+    part that the reads do not exclude: all failures, if other reads of an item do not show what it would score.
     """
     score = block.table["score"].to_numpy(dtype=float, na_value=np.nan)
     failed, n = np.isnan(score), block.n
@@ -210,26 +210,24 @@ def _failures_by_position(block: Block) -> Iterator[Row]:
         return
     row: Row = {"cause": FAILURES, "readout": Readout.HARD, "p": float(p)}
     error = np.sqrt(np.square(sums).sum(axis=0))
+    several = np.maximum(others.sum(axis=1, keepdims=True) - 1, 1e-9)
+    known = used * (np.square(likely - 1 / n) - likely * (1 - likely) / several)
+    least = int(np.bincount(block.table["position"].dropna().astype(int) - 1, minlength=n).argmin())
+    most = (max(total[least], 0.0) + TAIL * error[least]) / max(known[:, least].sum(), 1e-9)
+    part = min(1.0, most * likely[used[:, 0], least].sum() / len(lost))
+    orders = [(np.full(len(lost), least), np.argsort(-likely[lost, least], kind="stable")[: round(part * len(lost))])]
+    row |= {"could": least + 1, "lost": len(lost) / len(failed)}
     if p <= LEVEL:
-        over, part = np.flatnonzero(total >= min(total.max(), CLEARLY * error.max())), 1.0
+        over = np.flatnonzero(total >= min(total.max(), CLEARLY * error.max()))
         weight, row["position"] = likely[lost][:, over] * total[over], int(total.argmax()) + 1
-    else:  # losses at the position that is chosen least, if the reads do not exclude them
-        several = np.maximum(others.sum(axis=1, keepdims=True) - 1, 1e-9)
-        known = used * (np.square(likely - 1 / n) - likely * (1 - likely) / several)
-        least = int(np.bincount(block.table["position"].dropna().astype(int) - 1, minlength=n).argmin())
-        identified = max(known[:, least].sum(), 1e-9)
-        most = (max(total[least], 0.0) + TAIL * error[least]) / identified * likely[used[:, 0], least].sum()
-        part = min(1.0, most / len(lost))
-        over, weight = np.array([least]), likely[lost][:, [least]]
-        row |= {"could": least + 1, "lost": len(lost) / len(failed)}
-    place, order = over[weight.argmax(axis=1)], np.argsort(-weight.max(axis=1), kind="stable")
+        orders.append((over[weight.argmax(axis=1)], np.argsort(-weight.max(axis=1), kind="stable")))
     shown, number = block.orderings
     shared = 1 < len(shown) <= MOST_ORDERINGS and block.design.shared
     treatments = [number] if shared else list((np.argsort(block.shown, axis=1)).T)
     of_tests: dict[str, list[float]] = {test: [] for test in order_tests.TESTS}
     usual, shifts, reach = _usual(block), [], []
-    for step in STEPS[::2]:
-        chosen = order[: round(step * part * len(order))]
+    for step, (place, order) in product(STEPS[::2], orders):
+        chosen = order[: round(step * len(order))]
         values, position = score.copy(), block.table["position"].to_numpy(dtype=float, na_value=np.nan).copy()
         values[lost[chosen]], position[lost[chosen]] = block.shown[lost[chosen], place[chosen]], place[chosen] + 1
         filled = replace(block, table=block.table.assign(score=values, position=position))

@@ -118,8 +118,9 @@ def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
     coefficients = _maximum(inner, totals, np.zeros(basis.shape[1]), penalty=0.0)
     separated = coefficients is None
     if penalised:
-        far = coefficients is None or np.abs(inner @ coefficients).max() > FAR
-        start = np.zeros(basis.shape[1]) if far else coefficients
+        start = np.zeros(basis.shape[1])
+        if coefficients is not None and np.abs(inner @ coefficients).max() <= FAR:
+            start = coefficients
         coefficients = _maximum(inner, totals, start, penalty=0.5)
     if coefficients is None:
         return cluster_robust.without((data.n_clusters, x.shape[1]), flags.SEPARATED)
