@@ -136,7 +136,7 @@ def table(evidence: Evidence) -> tuple[Estimand, ...]:
         value=own.scores,
         bounds=Interval(own.sd.estimate, 0.0, own.reach) if own.shown else Interval(),
         margin=own.margin if own.shown else math.nan,
-        missing=(*_unknown(evidence), *apart(evidence), *_open_single(evidence)),
+        missing=(*_unknown(evidence), *apart(evidence), *_open_readouts(evidence), *_open_single(evidence)),
     )
     best = Estimand(estimands.BEST, value=own.best, required=False)
     return (*(_estimand(evidence, *row) for row in rows), of_items, best)
@@ -277,22 +277,34 @@ def apart(evidence: Evidence) -> Iterator[str]:
     """Reasons why option probabilities do not show what the order does to the single scores that users see."""
     if not evidence.hard or evidence.spread.readout != Readout.SOFT or evidence.written_spread.shown:
         return
-    users, margin = "Users see the written scores.", evidence.spread.margin
+    users = "Users see the written scores."
     if evidence.written_spread.verdict == equivalence.NOT_SHOWN:
         sd = interval_text(evidence.written_spread.sd, ".2f")
         yield f"By repeats, an ordering moves single written scores by {sd} points (SD). {users}"
     elif not evidence.exponent[0] < SURE:
         yield f"The most probable score is nearly always written, and jumps where probabilities move little. {users}"
     for row in evidence.causes_of(causes.WRITTEN):
-        beyond = Interval(row["sd"], row["low"], row["high"])
         if row["p"] <= causes.LEVEL:
             yield f"Orderings move the written scores of groups beyond their probabilities ({_p(row['p'])}). {users}"
-        elif not row["bound"] < margin:
-            size = f"{interval_text(beyond, '.2f')} points (SD; margin {margin:g})"
-            known = "" if beyond.low > 0 else "Not shown to be less: "
-            yield f"{known}positions move single written scores beyond their probabilities by {size}. {users}"
+        elif row["low"] > 0 and not row["bound"] < evidence.spread.margin:
+            yield f"Positions move single written scores beyond probabilities by {_beyond(evidence, row)}. {users}"
     if evidence.causes_of(causes.ROUNDING):
         yield "Option probabilities have one decimal, too coarse for what an ordering does to single items."
+
+
+def _beyond(evidence: Evidence, row: Row) -> str:
+    size = interval_text(Interval(row["sd"], row["low"], row["high"]), ".2f")
+    return f"{size} points (SD; margin {evidence.spread.margin:g})"
+
+
+def _open_readouts(evidence: Evidence) -> Iterator[str]:
+    """The sentence that written scores are not shown to follow the option probabilities that decide on single items."""
+    if not evidence.hard or evidence.spread.readout != Readout.SOFT or evidence.written_spread.shown:
+        return
+    for row in evidence.causes_of(causes.WRITTEN):
+        if not row["bound"] < evidence.spread.margin and not row["low"] > 0:
+            size = "not known" if math.isnan(row["bound"]) else f"{_beyond(evidence, row)}, not shown to be less"
+            yield f"What positions do to single written scores beyond their probabilities is {size}: read more items."
 
 
 def _open_single(evidence: Evidence) -> Iterator[str]:

@@ -213,7 +213,9 @@ def _failures_by_position(block: Block) -> Iterator[Row]:
     several = np.maximum(others.sum(axis=1, keepdims=True) - 1, 1e-9)
     known = used * (np.square(likely - 1 / n) - likely * (1 - likely) / several)
     least = int(np.bincount(block.table["position"].dropna().astype(int) - 1, minlength=n).argmin())
-    most = (max(total[least], 0.0) + TAIL * error[least]) / max(known[:, least].sum(), 1e-9)
+    by_group = resampling.sum_units(known[:, [least]], group[item])
+    known_least = by_group.sum() - TAIL * np.sqrt(np.square(by_group).sum())
+    most = (max(total[least], 0.0) + TAIL * error[least]) / max(known_least, 1e-9)
     part = min(1.0, most * likely[used[:, 0], least].sum() / len(lost))
     orders = [(np.full(len(lost), least), np.argsort(-likely[lost, least], kind="stable")[: round(part * len(lost))])]
     row |= {"could": least + 1, "lost": len(lost) / len(failed)}
