@@ -65,6 +65,8 @@ def copied(block: Block) -> Row | None:
     shown, number = block.orderings
     score = block.table["score"].to_numpy(dtype=float, na_value=np.nan)
     scored, shape = ~np.isnan(score), (len(block.items), len(shown), block.n)
+    if not np.isin(score[scored], np.arange(1, block.n + 1)).all():
+        return None
     cell = block.item * shape[1] + number
     code = cell[scored] * block.n + score[scored].astype(int) - 1
     times = np.bincount(code, minlength=shape[0] * shape[1] * shape[2]).reshape(shape)
