@@ -266,7 +266,7 @@ def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
     if asked.goal == R:
         influence, rated, r = pilots.of_r(pilot, design)
         unit = np.unique(pilot.unit[rated], return_inverse=True)[1]
-        sizes = pilots.check_groups(unit, "the items with human scores are")
+        sizes = pilots.check_groups(unit, " of items with human scores")
         drawn = _sums(influence, unit)
         parts = variances.parts(drawn).mean()
         draws = influence.shape[1]

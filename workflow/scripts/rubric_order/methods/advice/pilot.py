@@ -7,17 +7,16 @@ from typing import NamedTuple
 import numpy as np
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import FEW_CLUSTERS
 from rubric_order.base.readouts import Readout
 from rubric_order.methods.advice.designs import Design
 from rubric_order.methods.advice.variances import Shape
 from rubric_order.methods.position import blocks, preference, selections
 from rubric_order.methods.position.blocks import Block
-from rubric_order.methods.uncertainty import resampling
+from rubric_order.methods.uncertainty import enough, resampling
 
 DRAWS = 16  # draws of each item's own orderings; variances are averaged over them
 FEWEST_ITEMS = 6
-FEWEST_GROUPS = FEW_CLUSTERS  # effective ones; with fewer, the errors themselves are not known well
+FEWEST_GROUPS = enough.DIFFERENCES.least
 _NO_VARIANCE = 1e-12
 
 
@@ -71,7 +70,7 @@ class Pilot:
                 f" {FEWEST_ITEMS} are needed that are all read in the same orderings, as by strategy balanced"
             )
         unit = block.units("group", complete)
-        check_groups(unit, "the items are")
+        check_groups(unit, " of items")
         human = np.full(len(cells), np.nan)
         if "human_score" in block.items:
             human = block.items["human_score"].to_numpy(dtype=float, na_value=np.nan)
@@ -129,17 +128,15 @@ def check_groups(unit: np.ndarray, items: str) -> np.ndarray:
 
     Args:
         unit: index of each item's group, from 0 and without gaps, shape (m,).
-        items: begins the message, such as "the items are".
+        items: words of the message, such as " of items".
 
     Raises:
         Unknown: there are fewer than `FEWEST_GROUPS` effective groups, see `resampling.effective`.
     """
     sizes = np.bincount(unit)
     effective = resampling.effective(sizes)
-    if effective < FEWEST_GROUPS:
-        worth = "" if effective == len(sizes) else f", worth {effective:.0f} equal ones"
-        groups = "one group" if len(sizes) == 1 else f"{len(sizes)} groups{worth}"
-        raise Unknown(f"{items} of {groups}, so how groups differ is not known well; expected {FEWEST_GROUPS} or more")
+    if few := enough.DIFFERENCES.refusal(len(sizes), effective, items):
+        raise Unknown(few)
     return sizes
 
 

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rubric_order.base.intervals import Interval
-from rubric_order.methods.uncertainty import distributions, resampling
+from rubric_order.methods.uncertainty import distributions, enough, resampling
 
-FEWEST = 4  # effective labelled groups; with fewer, nothing is corrected, because the weight would be chance
+FEWEST = enough.LABELS.least  # effective labelled groups
 NOTHING = 1e-12  # share of the variance of the judge's scores; less is rounding
 MOST_GROUPS = 10_000_000  # largest number of groups that is planned
 _WEIGHT, _HUMAN, _JUDGED, _ITEMS, _JUDGE = range(5)  # indices of the sums in `Sums.values`

@@ -15,10 +15,10 @@ import numpy as np
 from rubric_order.base import randomness
 from rubric_order.methods.calibration.model import Calibration
 from rubric_order.methods.position import preference
-from rubric_order.methods.uncertainty import resampling
+from rubric_order.methods.uncertainty import enough, resampling
 
 CELLS_AT_ONCE = 4_000_000
-FEWEST_GROUPS = 2  # one group does not show how groups vary
+FEWEST_GROUPS = enough.LEARNING.least
 
 
 class SoftSums(NamedTuple):

@@ -8,9 +8,14 @@ import numpy as np
 
 from rubric_order.base.keys import VALUES
 from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
 from rubric_order.methods.position.blocks import Block, matrix_of
+from rubric_order.methods.uncertainty import distributions, resampling
 
 PROBABILITIES, REPEATS = "option probabilities", "repeats"  # sources of variances of repetition
+FEWEST_CELLS = 20  # pairs of item and ordering that were read twice; fewer repeats can agree by chance
+HARDLY = 0.2  # repeats that differ less than so many times as often as orderings do look like copies
+LEVEL = 0.05
 
 
 def at_temperature(shares: np.ndarray, temperature: float) -> np.ndarray:
@@ -51,6 +56,44 @@ def repeats_of(block: Block) -> int | None:
     return int(per_cell[0]) if per_cell[0] and (per_cell == per_cell[0]).all() else None
 
 
+def copied(block: Block) -> Row | None:
+    """Counts of a block whose repeats look like copies of each other; None if they do not.
+
+    They do if repeats of a prompt differ less than `HARDLY` times as often as reads of an item in two orderings, by a
+    test over groups, or never. A judge that answers without chance looks the same.
+    """
+    shown, number = block.orderings
+    score = block.table["score"].to_numpy(dtype=float, na_value=np.nan)
+    scored, shape = ~np.isnan(score), (len(block.items), len(shown), block.n)
+    if not np.isin(score[scored], np.arange(1, block.n + 1)).all():
+        return None
+    cell = block.item * shape[1] + number
+    code = cell[scored] * block.n + score[scored].astype(int) - 1
+    times = np.bincount(code, minlength=shape[0] * shape[1] * shape[2]).reshape(shape)
+    reads = times.sum(axis=2)
+    repeated = reads > 1
+    if repeated.sum() < FEWEST_CELLS or len(shown) < 2:
+        return None
+    own = np.column_stack([(reads**2 - reads).sum(axis=1), (reads**2 - np.square(times).sum(axis=2)).sum(axis=1)])
+    whole = np.column_stack([reads.sum(axis=1), times.sum(axis=1)])
+    pairs = whole[:, 0] ** 2 - np.square(reads).sum(axis=1)
+    differ = whole[:, 0] ** 2 - np.square(whole[:, 1:]).sum(axis=1) - own[:, 1]
+    within, between = own[:, 1].sum() / own[:, 0].sum(), differ.sum() / max(pairs.sum(), 1)
+    less = HARDLY * between * own[:, [0]] - own[:, [1]]
+    less += HARDLY * own[:, 0].sum() / max(pairs.sum(), 1) * (differ - between * pairs)[:, None]
+    few = above(resampling.sum_units(less, block.units("group"))[:, 0]) <= LEVEL
+    if not between or (within and not few):
+        return None
+    return {"cells": int(repeated.sum()), "differ": float(within), "orderings": float(between)}
+
+
+def above(values: np.ndarray) -> float:
+    """One-sided p-value of a mean of 0 or less, by Student's t over groups."""
+    spread = values.std(ddof=1) if len(values) > 1 else 0.0
+    t = values.mean() / spread * np.sqrt(len(values)) if spread > 0 else -np.inf
+    return float(distributions.t_tail(t, len(values) - 1)) if spread > 0 else 1.0
+
+
 def variances(
     block: Block, readout: Readout, values: np.ndarray, temperature: float | None = None
 ) -> tuple[np.ndarray, str] | None:
@@ -59,7 +102,7 @@ def variances(
     If an answer is one draw from option probabilities, the probabilities give the variance. A written score has the
     variance of the draw. An expected score has a variance of 0, because such a judge has the same option probabilities
     in every repeat. Otherwise repeats give the variance, if each item is read equally often, at least twice, in each of
-    several orderings.
+    several orderings, and its repeats are no copies.
 
     Args:
         block: the reads, with `position_probabilities` where these are known.
@@ -80,6 +123,8 @@ def variances(
             return _from_probabilities(block, readout, usable.to_numpy(), values.shape, temperature), PROBABILITIES
     repeats = repeats_of(block)
     if repeats is None or repeats < 2 or len(block.orderings[0]) < 2:
+        return None
+    if readout == Readout.HARD and temperature != 0 and copied(block):
         return None
     return _from_repeats(block, values), REPEATS
 

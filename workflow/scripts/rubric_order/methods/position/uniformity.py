@@ -338,8 +338,8 @@ def simultaneous_intervals(counts: np.ndarray, confidence: float) -> tuple[np.nd
     variance = np.diag(share_covariance(counts))
     spread = share * (1 - share)
     with np.errstate(divide="ignore", invalid="ignore"):
-        effective = np.fmin(spread / variance, spread.sum() / variance.sum())
-    effective = np.where(spread > 1e-12, effective, np.fmin(effective, n_clusters))
+        whole = spread.sum() / variance.sum() if spread.sum() > 1e-12 else np.nan
+        effective = np.where(spread > 1e-12, np.fmin(spread / variance, whole), np.fmin(whole, n_clusters))
     factor = distributions.t_quantile((1 - confidence) / (2 * n), n_clusters - 1) ** 2 / effective
     middle = (share + factor / 2) / (1 + factor)
     half = np.sqrt(factor * spread + factor**2 / 4) / (1 + factor)
