@@ -26,15 +26,7 @@ TAKEN |= {"status", "store", "tables", "weights"}
 
 
 def check_meaning(config: Config, ready: Collection[str] = ()) -> None:
-    """Check that names refer to something and that numbers fit each other.
-
-    Args:
-        config: a config of the right shape.
-        ready: judges that a study may name without defining them, see `loading.ready_judges`.
-
-    Raises:
-        InputError: one line for each thing that is wrong.
-    """
+    """Raise one `InputError` with a line a problem; `ready`: judges that a study may name without defining them."""
     problems = list(_problems(config, ready))
     if problems:
         raise InputError("config: " + "\nconfig: ".join(problems))
@@ -86,7 +78,6 @@ def _problems_of_judges(judges: Mapping[str, Judge]) -> Iterator[str]:
 
 
 def _problems_of_references(config: Config) -> Iterator[str]:
-    """Problems with how reference answers are made."""
     for dataset, block in config.references.items():
         where = f"references/{dataset}"
         if dataset not in config.datasets:
@@ -117,7 +108,6 @@ def _problems_of_references(config: Config) -> Iterator[str]:
 
 
 def _problems_of_roles(name: str, judge: Judge, block: References) -> Iterator[str]:
-    """Settings in the sampling of reference answers that do not fit a judge's engine."""
     as_roles = judge.with_roles(writing=block.writing, reviewing=block.reviewing)
     for role, profile in (("writing", WRITING), ("reviewing", REVIEWING)):
         for problem in as_roles.problems_of_profile(profile):
@@ -125,10 +115,8 @@ def _problems_of_roles(name: str, judge: Judge, block: References) -> Iterator[s
 
 
 def _problems_of_levels(name: str, study: Study, with_references: Collection[str]) -> Iterator[str]:
-    """Conditions of a study that show a reference answer below the highest level, if none of its datasets has any.
-
-    Reference answers below the highest level are made or read under `references`. The reference answer of the highest
-    level is the item's own.
+    """Conditions whose reference answer is below the highest level (an item's own answer), though no dataset of the
+    study is under `references`.
     """
     if any(dataset in with_references for dataset in study.datasets):
         return
@@ -159,12 +147,7 @@ def _problems_of_studies(config: Config, ready: Collection[str]) -> Iterator[str
 
 
 def _problems_of_study(study: Study, judges: Mapping[str, Judge]) -> Iterator[str]:
-    """Contradictions in a study. Each text begins with the path of a key within the study.
-
-    Args:
-        study: its settings.
-        judges: the judges of the study that are defined.
-    """
+    """Contradictions in a study, each beginning with a path within it; `judges`: those that are defined."""
     try:
         probe = probes.load(study.probe)
     except InputError as error:
@@ -192,14 +175,13 @@ def _problems_of_study(study: Study, judges: Mapping[str, Judge]) -> Iterator[st
 
 
 def _problems_of_together(name: str, study: Study) -> Iterator[str]:
-    """Conditions of a study that ask several questions of scores in one request, for a judge that writes."""
     for condition in study.conditions:
         if TOGETHER in split(condition):
             yield f"/conditions: {condition!r} is for judges of engine 'decisions', found judge {name!r}"
 
 
 def _problems_of_ids(name: str, study: Study) -> Iterator[str]:
-    """Conditions of a study that change the IDs of levels, for a judge whose prompts show no IDs."""
+    """Conditions that change the IDs of levels, for a judge whose prompts show none."""
     for condition, n in itertools.product(study.conditions, study.scales):
         try:
             ids = conditions.read(condition, n).ids
@@ -212,7 +194,7 @@ def _problems_of_ids(name: str, study: Study) -> Iterator[str]:
 
 
 def _problems_of_probe(study: Study, probe: Probe) -> Iterator[str]:
-    """Settings of a study that its probe does not offer."""
+    """Settings that a study's probe does not offer."""
     name = study.probe
     for key, offered in (("strategies", probe.STRATEGIES), ("conditions", probe.CONDITIONS)):
         for value in getattr(study, key):
@@ -269,18 +251,13 @@ def check_templates(config: Config) -> None:
 
 
 def own_template(judge: Judge) -> str | list[tuple[str, str]]:
-    """A judge's own template: the path of its file, or role and content of each message."""
+    """Path of a judge's own template, or role and content of each message."""
     if isinstance(judge.template, list):
         return [(message.role, message.content) for message in judge.template]
     return judge.template or ""
 
 
 def _check_messages(judge: Judge) -> None:
-    """Check that a judge takes the messages of its template.
-
-    Raises:
-        InputError: the judge does not take them.
-    """
     from rubric_order.prompts import messages
 
     template = own_template(judge)
@@ -324,7 +301,7 @@ def _problems_of_statistics(config: Config) -> Iterator[str]:
 
 
 def _problems_of_replication(config: Config) -> Iterator[str]:
-    """Problems with the studies and judges that are compared with published results."""
+    """Names under `statistics/replication` that are not defined."""
     settings = config.statistics.replication
     named: dict[str, Collection[str]] = {"studies": settings.studies}
     if not config.recorded_dir:  # a folder of recorded answers need not have all judges that a config names
@@ -339,7 +316,7 @@ def _problems_of_replication(config: Config) -> Iterator[str]:
 def _problems_of_shown(
     where: str, settings: Mapping[str, Any], studies: Mapping[str, Study], of_probes: Collection[str]
 ) -> Iterator[str]:
-    """Problems with the studies that a figure or table shows, which must have a probe of `of_probes`."""
+    """Names in the block of a figure or table that do not fit; its studies must have a probe of `of_probes`."""
     shown = settings.get("studies", [settings["study"]] if "study" in settings else [])
     shown = [*shown, *settings.get("also", [])]
     unknown = [name for name in shown if name not in studies]
