@@ -31,19 +31,8 @@ STORED_AT_ONCE = 4096
 
 
 def export(requests: Path, judge: Endpoint, store: Store, output: Path) -> int:
-    """Write a file of the Batch API with the requests that have no answer yet and are in no batch under way.
-
-    Args:
-        requests: file of the requests that a study sends to the judge.
-        judge: the judge's settings.
-        store: the judge's response store.
-        output: the file to write.
-
-    Returns:
-        Number of requests written.
-
-    Raises:
-        InputError: `requests` is not a file of requests.
+    """Write the requests without an answer, and in no batch under way, as a file of the Batch API; returns their
+    number.
     """
     asked = _asked(requests)
     held = {sent.request_id for record in Records(store.folder / "batches").all() for sent in record.requests}
@@ -60,20 +49,8 @@ def export(requests: Path, judge: Endpoint, store: Store, output: Path) -> int:
 
 
 def read_in(requests: Path, results: Path, judge: Endpoint, store: Store) -> Counter[str]:
-    """Store the results of a file of the Batch API.
-
-    Args:
-        requests: file of the requests that a study sends to the judge.
-        results: file with lines of results, from an endpoint or from ``vllm run-batch``.
-        judge: the judge's settings.
-        store: the judge's response store.
-
-    Returns:
-        Number of lines with each outcome: ``answered``, ``failed``, ``stored before``, or a reason to ignore the line.
-
-    Raises:
-        InputError: a file cannot be read, no line holds a result of one of the requests, a job of the judge is running,
-            or no request can succeed, see `Reader.response`.
+    """Store the results in a file of an endpoint or of ``vllm run-batch``; returns lines by outcome (``answered``,
+    ``failed``, ``stored before``, or a reason to ignore them).
     """
     asked = {request.request_id: request for request in shard.as_requests(_asked(requests))}
     read = Results()
@@ -122,13 +99,11 @@ async def _responses(
 
 
 def _asked(requests: Path) -> pd.DataFrame:
-    """All requests of a file."""
     REQUESTS.check(requests)
     return read_shard(requests, 1, 1)
 
 
 def _chat(judge: Endpoint) -> ChatCompletions:
-    """The protocol with a judge's settings. Nothing is called over its connection: secrets need not be set."""
     headers = (name for value in judge.extra_headers.values() for name in Template(value).get_identifiers())
     secrets = (os.environ.get(name, "") for name in (judge.api_key_env or "", *headers))
     return ChatCompletions(judge, Connection(judge.base_url, secrets=secrets, timeout=judge.timeout))

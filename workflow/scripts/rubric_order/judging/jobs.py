@@ -1,4 +1,4 @@
-"""A judge job: responses to requests, from the judge's store if it has them, else from the judge."""
+"""A judge job: responses from the judge's store where it has them, else from the judge."""
 
 import contextlib
 import functools
@@ -26,22 +26,8 @@ def respond(
     second_requests: bool = False,
     watch: Watch = progress,
 ) -> pd.DataFrame:
-    """Responses of a judge to all requests, in their order; answers are stored as they come.
-
-    Args:
-        requests: see `shard.judge`.
-        judge: the judge's settings, with the identity of its weights.
-        store: the judge's response store.
-        resources: devices, weights and function of the job.
-        second_requests: whether second requests are made, if the judge's settings have them.
-        watch: see `shard.judge`.
-
-    Returns:
-        See `shard.judge`.
-
-    Raises:
-        InputError: the engine cannot answer the requests, answers come from several versions of the judge, or some
-            requests failed for a reason that may pass, or no answer can be read. All answers so far are in the store.
+    """Responses of a judge to all requests, in their order, stored as they come; see `shard.judge`. On an error all
+    answers so far are stored.
     """
     with starting.Starter(judge, store, resources) as start:
         readable = Readable(judge)
@@ -52,13 +38,8 @@ def respond(
 def in_rounds(
     judge: Judge, store: Store, resources: Resources, *, second_requests: bool = False, watch: Watch = progress
 ) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
-    """Ask several times with one engine. It is started when a request first needs it, and closed at the end.
-
-    Args:
-        judge, store, resources, second_requests, watch: see `respond`.
-
-    Yields:
-        Function that responds to requests, see `respond`.
+    """A function like `respond`, to ask several times with one engine, started when first needed and closed at
+    the end.
     """
     with contextlib.ExitStack() as opened:
         start, readable = opened.enter_context(starting.Starter(judge, store, resources)), Readable(judge)
