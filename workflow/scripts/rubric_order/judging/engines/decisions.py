@@ -1,6 +1,5 @@
-"""Decision models: a text and a question are sent, and probabilities come back. Nothing is generated.
-
-Calls, limits, account and delivery work as for every judge over HTTP. This module writes bodies and reads answers.
+"""Decision models: a text and a question are sent, and probabilities come back. This module writes bodies and reads
+answers.
 """
 
 import functools
@@ -42,11 +41,6 @@ class DecisionProtocol(Protocol[Decisions]):
         self.form = Form(judge.dialect, judge.question)
 
     async def prepare(self, request: Request) -> Prepared:
-        """The call for a request.
-
-        Raises:
-            InputError: the prompt is not in parts.
-        """
         try:
             prompt = Structured.decode(request.prompt)
         except ValueError as error:
@@ -67,7 +61,6 @@ class DecisionProtocol(Protocol[Decisions]):
         )
 
     def body(self, prompt: Structured, judge: Decisions) -> dict[str, Any]:
-        """Body that is sent for a prompt."""
         questions = questions_of(prompt, self.form)
         if self.form.dialect == "systemone":
             body: dict[str, Any] = {"model": judge.shown_name, "state": prompt.text, "questions": questions}
@@ -77,7 +70,6 @@ class DecisionProtocol(Protocol[Decisions]):
         return body | judge.extra_body
 
     def _address(self) -> str:
-        """Address of calls: `base_url` itself if it is complete, in any dialect; else a path relative to `base_url`."""
         whole = self.judge.base_url.rstrip("/")
         return whole if whole.endswith(ADDRESSES) else f"/{self.form.dialect}"
 
@@ -85,11 +77,7 @@ class DecisionProtocol(Protocol[Decisions]):
         return usage_of(content)
 
     def response(self, request: Request, content: Mapping[str, Any], usage: Usage | None) -> Response:
-        """The response from an answer: its JSON as text, and log-probabilities of the options in canonical order.
-
-        Raises:
-            CallError: the answer does not follow the protocol.
-        """
+        """The response from an answer: its JSON as text, and log-probabilities of the options in canonical order."""
         labels = [[option.label for option in shown] for shown in Structured.decode(request.prompt).shown]
         model = content.get("model")
         if not isinstance(model, str | None):

@@ -1,4 +1,4 @@
-"""A judge that computes its answers, see `simulation`. It needs no model and no network, and its bias is known."""
+"""A judge that computes its answers, see `simulation`: no model, no network, and a known bias."""
 
 import dataclasses
 import itertools
@@ -64,7 +64,6 @@ class SimulatedEngine(Engine[Simulated]):
     JUDGE = Simulated
 
     def start(self) -> None:
-        """Read the parameters."""
         self.simulation = Simulation.of(self.judge)
 
     def describe(self) -> dict[str, Any]:
@@ -112,10 +111,8 @@ class SimulatedEngine(Engine[Simulated]):
             )
 
     def _answer_several(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
-        """Answers to several questions: one line per question. A question that the judge fails to answer has no line.
-
-        In a crossed design the prompt lists the levels in some order. In other designs the prompt lists no levels, so
-        that the judge cannot prefer a position of a level.
+        """Answers to several questions, a line each; a failed question has none. Only a crossed design lists the
+        levels: else no position of a level can be preferred.
         """
         places, n = len(requests[0].questions), len(requests[0].labels)
         crossed = bool(requests[0].shown.levels)
@@ -185,7 +182,7 @@ class SimulatedEngine(Engine[Simulated]):
             )
 
     def _write(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
-        """Reference answers. The level of each is the level that was asked for, plus an error of the judge."""
+        """Reference answers, of the level that was asked for plus an error of the judge."""
         wanted = np.array([request.shown.levels[0] for request in requests], dtype=float)
         sizes = np.array([_asked_scale(request.prompt) for request in requests])
         levels = np.zeros(len(requests))
@@ -243,12 +240,9 @@ class SimulatedEngine(Engine[Simulated]):
         """Selections of a judge, one for each request.
 
         Args:
-            judge: the judge's parameters.
-            requests: the requests.
             items: dataset and id of the item that each request is about.
             shown: orderings of the options, shape (requests, n).
-            temperature: temperature of sampling.
-            shift: number that is added to the opinion of the item of every request; or one number for each request.
+            shift: added to the opinion of the item, for all requests or for each.
             place: index of the question in the prompt, from 0.
             wording: see `_wording`.
         """
@@ -292,15 +286,13 @@ class SimulatedEngine(Engine[Simulated]):
 
 
 def _asked_scale(prompt: str) -> int:
-    """The number of score levels, as the prompt for a reference answer gives it."""
     (scale,) = re.findall(r"on the scale from 1 \(worst\) to ([0-9]{1,2}) \(best\)", prompt)[:1]
     return int(scale)
 
 
 def _level_to_judge(prompt: str) -> float | None:
-    """Quality of the response to judge if a simulated judge wrote it as a reference answer; None for other responses.
-
-    A reference answer that the prompt shows in addition to the response does not count.
+    """Quality of the response to judge if a simulated judge wrote it as a reference answer; another reference answer
+    that the prompt shows does not count.
     """
     response = prompt.partition("###Response to evaluate:")[2].partition("###")[0]
     if (level := _LEVEL.search(response)) is None:
@@ -327,7 +319,7 @@ def _padded(requests: Sequence[Request], n: int) -> np.ndarray:
 
 
 def _wording(requests: Sequence[Request], n: int) -> Wording | None:
-    """Wording of the prompts, apart from the order of the levels; None if all prompts have the usual wording."""
+    """Wording of the prompts, apart from the order of the levels; None if all have the usual wording."""
     condition_names = [request.shown.condition for request in requests]
     if {*condition_names} == {BASELINE} or not all(name in conditions.Offered() for name in {*condition_names}):
         return None
@@ -338,17 +330,14 @@ def _wording(requests: Sequence[Request], n: int) -> Wording | None:
 
 
 def _item_of(request: Request, place: int) -> str:
-    """Id of the item of question `place` (from 0): the unit's id, and the question's name in small letters."""
     return f"{request.unit_id}-{request.questions[place].name.lower().replace(' ', '_')}"
 
 
 def _by_score(selection: Selection, shown: np.ndarray) -> np.ndarray:
-    """Log-probabilities of the scores 1..n, shape (reads, n)."""
     with np.errstate(divide="ignore"):
         logprobs: np.ndarray = np.log(np.take_along_axis(selection.probabilities, np.argsort(shown, axis=1), axis=1))
     return logprobs
 
 
 def _remarks(requests: Sequence[Request]) -> np.ndarray:
-    """A number per request, from the hash of its id. It chooses among wordings."""
     return simulation.keys(f"remark\x1f{request.request_id}" for request in requests) >> np.uint64(33)
