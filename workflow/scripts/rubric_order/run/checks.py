@@ -199,11 +199,11 @@ def _problems_of_probe(study: Study, probe: Probe) -> Iterator[str]:
     for key, offered in (("strategies", probe.STRATEGIES), ("conditions", probe.CONDITIONS)):
         for value in getattr(study, key):
             if value not in offered:
-                shown = ", ".join(map(repr, offered))
-                yield f"/{key}: probe {name!r} offers {shown}, found {value!r:.80}{nearest(value, offered)}"
+                listed = ", ".join(map(repr, offered))
+                yield f"/{key}: probe {name!r} offers {listed}, found {value!r:.80}{nearest(value, offered)}"
     if study.prompt is not None and study.prompt not in probe.PROMPTS:
-        shown = ", ".join(map(repr, probe.PROMPTS)) or "none to choose from"
-        yield f"/prompt: probe {name!r} offers {shown}, found {study.prompt!r}"
+        listed = ", ".join(map(repr, probe.PROMPTS)) or "none to choose from"
+        yield f"/prompt: probe {name!r} offers {listed}, found {study.prompt!r}"
     if study.crossed and not probe.CROSSED:
         crossing = ", ".join(repr(other) for other in probes.names() if probes.load(other).CROSSED)
         yield f"/crossed: it is for probe {crossing}, found probe {name!r}"
@@ -267,9 +267,9 @@ def _check_messages(judge: Judge) -> None:
         template = list(messages.read(template))
     if isinstance(judge, PythonCallable) and judge.takes == "prompt":
         raise InputError("the function takes a prompt, found a list of messages; expected takes: messages")
-    given = [profile for profile in (DEFAULT_PROFILE, *judge.profiles) if judge.under(profile).system_prompt]
-    if template[0][0] == "system" and given:
-        where = "" if given[0] == DEFAULT_PROFILE else f"profiles/{given[0]}/"
+    profiles = [profile for profile in (DEFAULT_PROFILE, *judge.profiles) if judge.under(profile).system_prompt]
+    if template[0][0] == "system" and profiles:
+        where = "" if profiles[0] == DEFAULT_PROFILE else f"profiles/{profiles[0]}/"
         raise InputError(f"its first message is the system's, found {where}system_prompt too; expected one of them")
 
 
@@ -289,8 +289,8 @@ def _problems_of_statistics(config: Config) -> Iterator[str]:
             expected = f"expected one of statistics/corrected_means/margins, {listed}"
             yield f"tables/corrected_means/margin: {expected}, found {margin:g}"
     if "scales" in config.tables:
-        shown = statistics.scales.block()
-        yield from _problems_of_shown("statistics/scales", shown, studies, registry.probes(("scales",)))
+        block = statistics.scales.block()
+        yield from _problems_of_shown("statistics/scales", block, studies, registry.probes(("scales",)))
     named = (("halo/alone", statistics.halo.alone), ("golden_scores/studies", statistics.golden_scores.studies))
     for key, study in ((key, study) for key, listed in named for study in listed):
         if study not in studies:
@@ -317,20 +317,20 @@ def _problems_of_shown(
     where: str, settings: Mapping[str, Any], studies: Mapping[str, Study], of_probes: Collection[str]
 ) -> Iterator[str]:
     """Names in the block of a figure or table that do not fit; its studies must have a probe of `of_probes`."""
-    shown = settings.get("studies", [settings["study"]] if "study" in settings else [])
-    shown = [*shown, *settings.get("also", [])]
-    unknown = [name for name in shown if name not in studies]
+    study_names = settings.get("studies", [settings["study"]] if "study" in settings else [])
+    study_names = [*study_names, *settings.get("also", [])]
+    unknown = [name for name in study_names if name not in studies]
     for name in unknown:
         key = "studies" if "studies" in settings else "also" if name in settings.get("also", []) else "study"
         yield f"{where}/{key}: {name!r} is not defined under studies; defined: {', '.join(studies)}"
-    if unknown or not shown:
+    if unknown or not study_names:
         return
     name = where.partition("/")[2]
-    for study in shown:
+    for study in study_names:
         if not catalogue.fits(probe := studies[study].probe, of_probes):
             yield f"{where}: study {study!r} has probe {probe!r}; expected {' or '.join(map(repr, sorted(of_probes)))}"
-    if name == "crossed_orders" and not any(studies[study].crossed for study in shown):
-        yield f"{where}/study: study {shown[0]!r} varies one order only; expected one with crossed: true"
+    if name == "crossed_orders" and not any(studies[study].crossed for study in study_names):
+        yield f"{where}/study: study {study_names[0]!r} varies one order only; expected one with crossed: true"
     if name == "rank_reversal" and settings["strategy"] == settings["other"]:
         yield f"{where}/other: expected a strategy to compare with {settings['strategy']!r}, found the same"
     for dataset in (settings.get("datasets") or []) if "study" in settings else []:
@@ -342,5 +342,5 @@ def _problems_of_shown(
         value, among = settings[key], named[key]
         if key in ("dataset", "profile") and value == EVERY:
             continue
-        if not any(value in getattr(studies[name], among) for name in shown):
-            yield f"{where}/{key}: {value!r} is not among the {among} of study {', '.join(map(repr, shown))}"
+        if not any(value in getattr(studies[name], among) for name in study_names):
+            yield f"{where}/{key}: {value!r} is not among the {among} of study {', '.join(map(repr, study_names))}"

@@ -201,13 +201,13 @@ class Run:
         """
 
         def version(wildcards: Wildcards) -> str:
-            given = (module(wildcards) if callable(module) else module for module in modules)
-            paths = [path for group in given for path in ([group] if isinstance(group, str) else group)]
+            groups = (module(wildcards) if callable(module) else module for module in modules)
+            paths = [path for group in groups for path in ([group] if isinstance(group, str) else group)]
             return _version(self.project / "workflow/scripts" / script, tuple(paths))
 
         return version
 
-    def in_file(self, value: object, *, tracked: object = None, sort_keys: bool = True) -> str:
+    def settings_file(self, value: object, *, tracked: object = None, sort_keys: bool = True) -> str:
         """Write settings to a file named by the hash of `tracked` (default: of all), and return its path for a command
         line. So other tracked settings have another path. A dry run writes nothing.
         """

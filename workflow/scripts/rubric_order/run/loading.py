@@ -31,7 +31,7 @@ def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
     Order matters: removals by null, ready-made blocks, recorded judges, presets, studies and scales of results, shape,
     meaning, labels, paths, templates, functions; then `only_judges` and the rehearsal, which need all of it.
     """
-    config = with_ready_made(written, folder / READY)
+    config = add_ready_made(written, folder / READY)
     values.check(config)
     if _names_a_folder(config):
         config["recorded_dir"] = locate(config["recorded_dir"], folder)
@@ -48,16 +48,16 @@ def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
     values.check(config)
     checked = Config.read(config)
     checks.check_meaning(checked, ready_judges(folder / READY))
-    config_read = with_functions(with_templates_read(located(with_labels(checked), folder)))
+    config_read = bind_functions(read_templates(located(fill_labels(checked), folder)))
     checks.check_templates(config_read)
     restricted = restriction.apply(config_read) if config_read.only_judges else config_read
     return rehearsal.apply(restricted) if restricted.rehearse else restricted
 
 
-def with_ready_made(written: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def add_ready_made(written: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Add ready-made settings below those of an unchecked config, and remove null studies, figures and tables."""
     config: dict[str, Any] = {}
-    named = {key: _without_null(value) if key in OPTIONAL else value for key, value in written.items()}
+    named = {key: _drop_nulls(value) if key in OPTIONAL else value for key, value in written.items()}
     for path in ready_made(folder, named):
         content = parse(path.read_text(encoding="utf-8"))
         merge(config, content if isinstance(content, Mapping) else {})
@@ -65,7 +65,7 @@ def with_ready_made(written: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return config
 
 
-def _without_null(block: object) -> object:
+def _drop_nulls(block: object) -> object:
     return {key: value for key, value in block.items() if value is not None} if isinstance(block, Mapping) else block
 
 
@@ -154,10 +154,10 @@ def follow_scales(config: Mapping[str, Any]) -> None:
 
 def _scales(studies: Mapping[str, Any], block: Mapping[str, Any]) -> list[Any]:
     """Scales of the studies that a figure or table shows, in their order."""
-    shown, also = block.get("studies", [block.get("study")]), block.get("also", [])
+    main, also = block.get("studies", [block.get("study")]), block.get("also", [])
     named = [
         name
-        for studies_shown in (shown, also)
+        for studies_shown in (main, also)
         if isinstance(studies_shown, list)
         for name in studies_shown
         if isinstance(name, str)
@@ -206,7 +206,7 @@ def _name_studies(
             block[key] = value
 
 
-def with_labels(config: Config) -> Config:
+def fill_labels(config: Config) -> Config:
     """Label datasets and judges without a label by their id."""
     return config.changed(
         datasets={name: entry.changed(label=entry.label or name) for name, entry in config.datasets.items()},
@@ -249,7 +249,7 @@ def located(config: Config, folder: Path) -> Config:
     )
 
 
-def with_templates_read(config: Config) -> Config:
+def read_templates(config: Config) -> Config:
     """Replace the path of each chat template by its text, which is part of a prompt."""
     judges = dict(config.judges)
     for name, judge in config.judges.items():
@@ -265,7 +265,7 @@ def with_templates_read(config: Config) -> Config:
     return config.changed(judges=judges)
 
 
-def with_functions(config: Config) -> Config:
+def bind_functions(config: Config) -> Config:
     """Add the facts that functions of judges give about themselves, see `functions.resolved`; one line of error a
     function.
     """

@@ -12,7 +12,7 @@ from rubric_order.base import gold, of_cards
 from rubric_order.run import rehearsal
 from rubric_order.run.core import Stage, Wildcards
 from rubric_order.run.references import References
-from rubric_order.run.results import Shown, by_criterion, labels
+from rubric_order.run.results import Shown, criterion_file, labels
 from rubric_order.run.stages import Records
 from rubric_order.settings.base import Role, Settings, extra
 
@@ -68,10 +68,10 @@ class Pages(Stage):
         """Study, dataset and judge whose reads are chosen from, and the name of the labels if they are not people's."""
         wanted = {"study": wildcards.study, "dataset": wildcards.dataset, "judge": wildcards.judge}
         kind = self.config.datasets[wildcards.dataset].gold
-        return self.run.in_file(wanted | ({} if kind == gold.HUMAN else {"gold": gold.NAMES[kind]}))
+        return self.run.settings_file(wanted | ({} if kind == gold.HUMAN else {"gold": gold.NAMES[kind]}))
 
     def reads_settings(self, wildcards: Wildcards) -> str:
-        return self.run.in_file(self.config.reads.block())
+        return self.run.settings_file(self.config.reads.block())
 
     def reads_of_study(self, wildcards: Wildcards) -> list[str]:
         judged = self.run.judged(wildcards.study)
@@ -89,16 +89,16 @@ class Pages(Stage):
             for dataset, judge in self.run.judged(wildcards.study)
         ]
         facts = {"permutes": self.run.probe(wildcards).PERMUTES, "rehearsal": rehearsal.note(self.config)}
-        return self.run.in_file({"study": wildcards.study, "sets": sets} | facts)
+        return self.run.settings_file({"study": wildcards.study, "sets": sets} | facts)
 
     def reads(self, wildcards: Wildcards) -> str:
         """Each study's page of reads, relative to the folder of the summary."""
-        return self.run.in_file({study: f"reads/{study}/index.html" for study in self.config.studies})
+        return self.run.settings_file({study: f"reads/{study}/index.html" for study in self.config.studies})
 
     def card_files(self, wildcards: Wildcards) -> list[str]:
         """Statistics of bias cards, where a study has the scores that these read."""
         by_cards = (CARDS, OF_CRITERIA)
-        needed = [name for made in by_cards if self._any_study(registry.probes(made)) for name in made]
+        needed = [name for names in by_cards if self._any_study(registry.probes(names)) for name in names]
         return [f"{self.run.results}/statistics/{name}.parquet" for name in needed]
 
     def all_scores(self, wildcards: Wildcards) -> list[str]:
@@ -114,12 +114,12 @@ class Pages(Stage):
 
     def prices(self, wildcards: Wildcards) -> str:
         priced = {name: self.config.judges[name].capabilities.prices for name in self.run.used_judges}
-        return self.run.in_file({name: prices.block() for name, prices in priced.items() if prices is not None})
+        return self.run.settings_file({name: prices.block() for name, prices in priced.items() if prices is not None})
 
     def criterion_card_files(self, wildcards: Wildcards) -> list[str]:
         """Statistics of bias cards of single criteria, if config asks for them."""
         asked = self.config.cards_by_criterion and self._any_study(registry.probes(CARDS))
-        return [by_criterion(self.run, name) for name in of_cards.REQUIRED] if asked else []
+        return [criterion_file(self.run, name) for name in of_cards.REQUIRED] if asked else []
 
     def _any_study(self, of_probes: Collection[str]) -> bool:
         return any(catalogue.fits(study.probe, of_probes) for study in self.config.studies.values())
@@ -133,7 +133,7 @@ class Pages(Stage):
         listed = {
             kind: Shown(self.run, kind).listed(f"{self.run.results}/{pattern}") for kind, pattern in SHOWN.items()
         }
-        return self.run.in_file(listed)
+        return self.run.settings_file(listed)
 
     def labels(self, wildcards: Wildcards) -> str:
         return labels(self.run)
@@ -148,7 +148,7 @@ class Pages(Stage):
         return [f"{self.run.results}/responses/{name}.json" for name in self.run.used_judges if name in self.run.live]
 
     def facts(self, wildcards: Wildcards) -> str:
-        return self.run.in_file(self.run_facts())
+        return self.run.settings_file(self.run_facts())
 
     def run_facts(self) -> dict[str, Any]:
         """Parts of config that results depend on, without settings that only say where and how judges run."""
@@ -187,7 +187,7 @@ class Pages(Stage):
             if registry.is_other(name)
             for record in [registry.load(name)]
         }
-        return self.run.in_file(facts)
+        return self.run.settings_file(facts)
 
 
 # Untracked settings of a judge that are reported nevertheless.

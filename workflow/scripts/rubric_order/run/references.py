@@ -48,7 +48,7 @@ class References(Stage):
 
     def judge(self, wildcards: Wildcards) -> str:
         block, part = self._judge(wildcards.judge, wildcards.dataset)
-        return self.run.in_file(block, tracked=part)
+        return self.run.settings_file(block, tracked=part)
 
     def _judge(self, name: str, dataset: str) -> tuple[dict[str, Any], dict[str, Any]]:
         """Settings of a judge that writes and reviews, and the part on which its answers depend."""
@@ -65,7 +65,7 @@ class References(Stage):
 
     def settings(self, wildcards: Wildcards) -> str:
         whole, part = self._settings(wildcards.dataset)
-        return self.run.in_file(whole, tracked=part)
+        return self.run.settings_file(whole, tracked=part)
 
     def _settings(self, dataset: str) -> tuple[dict[str, Any], dict[str, Any]]:
         """Settings by which reference answers are made, and the part on which the answers depend."""
@@ -82,12 +82,12 @@ class References(Stage):
 
     def _templates(self, dataset: str) -> list[str]:
         roles = [self.run.source(f"resources/templates/{name}_reference.jinja") for name in references.STEPS]
-        own = [
+        scoring = [
             self.run.own_template(name)
             or self.run.source(f"resources/templates/{self.config.judges[name].answer_format}.jinja")
             for name in self.config.references[dataset].judges
         ]
-        return [*roles, *own]
+        return [*roles, *scoring]
 
     def own(self, wildcards: Wildcards) -> list[str]:
         path = self.config.references[wildcards.dataset].file
@@ -106,7 +106,7 @@ class References(Stage):
 
     def unmade(self, wildcards: Wildcards) -> str:
         """How missing reference answers would be made, and the studies that read their datasets."""
-        return self.run.in_file({name: self._unmade(name) for name in self.run.unmade_references})
+        return self.run.settings_file({name: self._unmade(name) for name in self.run.unmade_references})
 
     def _unmade(self, name: str) -> dict[str, Any]:
         block = self.config.references[name]
@@ -153,7 +153,7 @@ class Status(References):
             for name in self.run.used_judges
             if name in self.run.live
         }
-        return self.run.in_file(blocks, sort_keys=False)
+        return self.run.settings_file(blocks, sort_keys=False)
 
     def pilots(self, wildcards: Wildcards) -> list[str]:
         return [f"{self.run.results}/pilot/{name}.json" for name in self.run.used_judges if name in self.run.live]
@@ -170,7 +170,7 @@ class Status(References):
             for name in dict.fromkeys([*self.run.used_judges, *self.makers()])
             if name in self.run.live
         }
-        return self.run.in_file(blocks, sort_keys=False)
+        return self.run.settings_file(blocks, sort_keys=False)
 
     def _steps_of(self, judge: str) -> dict[str, list[str]]:
         """Steps of making reference answers that a judge answers, by dataset."""

@@ -121,7 +121,7 @@ def _cut(name: str, dataset: Dataset, groups: int, mirror: str) -> Dataset:
     from rubric_order.simulation.judge import HIGH, LOW  # imports scipy
 
     limit = min(groups, dataset.limit or groups)
-    files = {key: _at_hand(name, key, file, mirror) for key, file in dataset.files.items()}
+    files = {key: _local_file(name, key, file, mirror) for key, file in dataset.files.items()}
     at_hand = None not in files.values() and (files or not dataset.stand_in)
     if at_hand and dataset.adapter != importers.RECORDED:
         return dataset.changed(limit=limit, files=files, stand_in=None)
@@ -129,7 +129,7 @@ def _cut(name: str, dataset: Dataset, groups: int, mirror: str) -> Dataset:
     return dataset.changed(limit=limit, stand_in=stand_in, human_scale=[int(LOW), int(HIGH)])
 
 
-def _at_hand(dataset: str, name: str, file: File, mirror: str) -> File | None:
+def _local_file(dataset: str, name: str, file: File, mirror: str) -> File | None:
     """A file as it is read without the network; None if it would have to be downloaded."""
     fetched = Path(FETCHED, dataset, name)
     if file.path is not None:
@@ -140,8 +140,10 @@ def _at_hand(dataset: str, name: str, file: File, mirror: str) -> File | None:
 
 
 def _datasets_of(name: str, judge: Judge, config: Config) -> list[str]:
-    read = (study.datasets for study in config.studies.values() if name in study.judges)
-    return [dataset for dataset in dict.fromkeys(itertools.chain(*read)) if judge.is_about(config.datasets[dataset])]
+    by_study = (study.datasets for study in config.studies.values() if name in study.judges)
+    return [
+        dataset for dataset in dict.fromkeys(itertools.chain(*by_study)) if judge.is_about(config.datasets[dataset])
+    ]
 
 
 def _simulated(name: str, judge: Judge, files: list[str]) -> Judge:

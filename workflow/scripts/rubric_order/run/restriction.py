@@ -64,5 +64,5 @@ def _without(block: Block, studies: Collection[str]) -> Block | None:
     if getattr(block, "study", None) not in (None, *studies):
         also = [name for name in getattr(block, "also", None) or [] if name in studies]
         return block.changed(study=also[0], also=also[1:]) if also else None
-    kept = _restricted(block, studies)
-    return None if getattr(block, "studies", None) and not getattr(kept, "studies", None) else kept
+    rest = _restricted(block, studies)
+    return None if getattr(block, "studies", None) and not getattr(rest, "studies", None) else rest

@@ -57,8 +57,8 @@ class Derived(Stage):
 
     def golds(self, block: Block) -> dict[str, str]:
         """Kind of label of each dataset that is judged or described, if its labels are not people's."""
-        read = {*self.run.used_datasets, *Statistics(self.run).described_datasets}
-        kinds = {name: self.config.datasets[name].gold for name in sorted(read)}
+        names = {*self.run.used_datasets, *Statistics(self.run).described_datasets}
+        kinds = {name: self.config.datasets[name].gold for name in sorted(names)}
         return {name: kind for name, kind in kinds.items() if kind != gold.HUMAN}
 
     def human_scales(self, block: Block) -> dict[str, list[float]]:
@@ -66,9 +66,9 @@ class Derived(Stage):
         return {name: self.config.datasets[name].human_scale for name in judged}
 
     def judge_names(self, block: Block) -> dict[str, str]:
-        shown = [name for study in (block["study"], *block["also"]) for name in self.config.studies[study].judges]
+        judges = [name for study in (block["study"], *block["also"]) for name in self.config.studies[study].judges]
         names: dict[str, str] = block["judge_names"]
-        return {name: self.config.judges[name].label for name in shown} | names
+        return {name: self.config.judges[name].label for name in judges} | names
 
     def prompt_styles(self, block: Block) -> dict[str, list[str]]:
         """Model and prompt style of recorded judges that have a style."""
@@ -108,7 +108,7 @@ class Derived(Stage):
 CALIBRATED, CALIBRATED_FILE = "rubric_order.methods.calibration.scores", "methods/calibration/scores.py"
 
 
-def by_criterion(run: Run, statistic: str) -> str:
+def criterion_file(run: Run, statistic: str) -> str:
     return f"{run.results}/statistics/by_criterion/{statistic}.parquet"
 
 
@@ -120,8 +120,8 @@ class Statistics(Stage):
 
     def module_file(self, wildcards: Wildcards) -> list[str]:
         """Modules whose code is hashed for a statistic."""
-        own = registry.code("statistics", wildcards.statistic)
-        return [own, CALIBRATED_FILE] if self._calibrates(wildcards.statistic) else [own]
+        file = registry.code("statistics", wildcards.statistic)
+        return [file, CALIBRATED_FILE] if self._calibrates(wildcards.statistic) else [file]
 
     def files(self, wildcards: Wildcards) -> list[str]:
         self._entry(wildcards.statistic)
@@ -144,10 +144,10 @@ class Statistics(Stage):
     def _inputs_by_criterion(self, statistic: str) -> dict[str, list[str]]:
         """Files by argument; a statistic of cards is read as it is for single criteria."""
         inputs = self.inputs(statistic)
-        return inputs | {name: [by_criterion(self.run, name)] for name in inputs if name in of_cards.REQUIRED}
+        return inputs | {name: [criterion_file(self.run, name)] for name in inputs if name in of_cards.REQUIRED}
 
     def settings(self, wildcards: Wildcards) -> str:
-        return self.run.in_file(self.arguments(wildcards.statistic))
+        return self.run.settings_file(self.arguments(wildcards.statistic))
 
     def arguments(self, statistic: str) -> dict[str, Any]:
         """The arguments of a statistic besides its files, as its record names them."""
@@ -276,7 +276,7 @@ class Shown(Stage):
         return [f"{Path(path).stem}={path}" for path in self.files(wildcards)]
 
     def settings(self, wildcards: Wildcards) -> str:
-        return self.run.in_file(self.arguments(self._name(wildcards)))
+        return self.run.settings_file(self.arguments(self._name(wildcards)))
 
     def arguments(self, name: str) -> dict[str, Any]:
         """A block of config, with the arguments that are derived from it."""
@@ -288,8 +288,8 @@ class Shown(Stage):
 
     def known_labels(self, wildcards: Wildcards) -> str:
         """Labels of judges and datasets, in the order in which studies use them."""
-        shown = self._entry(self._name(wildcards)).statistics
-        described = any("items" in registry.statistic(name).reads for name in shown)
+        statistics = self._entry(self._name(wildcards)).statistics
+        described = any("items" in registry.statistic(name).reads for name in statistics)
         return labels(self.run, Statistics(self.run).described_datasets if described else ())
 
     def caption(self, wildcards: Wildcards) -> str:
@@ -342,7 +342,7 @@ class Shown(Stage):
 
 
 def labels(run: Run, also: Any = ()) -> str:
-    return run.in_file(labels_of(run, also), sort_keys=False)
+    return run.settings_file(labels_of(run, also), sort_keys=False)
 
 
 def labels_of(run: Run, also: Any = ()) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def check_room() -> None:
         raise InputError(f"{folder}: {error.strerror}; make room, or set TMPDIR to another folder") from None
 
 
-def of_snakemake() -> object:
+def scheduler_class() -> object:
     """Snakemake's class of schedulers; None where this version has none of this name."""
     try:
         return getattr(importlib.import_module(MODULE), CLASS, None)

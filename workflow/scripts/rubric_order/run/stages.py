@@ -27,7 +27,7 @@ class Datasets(Stage):
         return datasets.REGISTRY.module(self._source(wildcards)["adapter"])
 
     def file_source(self, wildcards: Wildcards) -> str:
-        return self.run.in_file(self._dataset(wildcards).files[wildcards.file].block())
+        return self.run.settings_file(self._dataset(wildcards).files[wildcards.file].block())
 
     @untracked
     def mirror(self, wildcards: Wildcards) -> str:
@@ -45,7 +45,7 @@ class Datasets(Stage):
         return [f"{name}={path}" for name, path in zip(self._files(wildcards), self.files(wildcards), strict=True)]
 
     def settings(self, wildcards: Wildcards) -> str:
-        return self.run.in_file(self._source(wildcards))
+        return self.run.settings_file(self._source(wildcards))
 
     def _dataset(self, wildcards: Wildcards) -> Dataset:
         return self.config.datasets[wildcards.dataset]
@@ -71,13 +71,13 @@ class Models(Stage):
         """
         judge = self.run.judge(wildcards)
         settings: dict[str, Any] = {"model": judge.model, "revision": judge.revision}
-        return self.run.in_file(settings | ({"files": weights.state(judge.model)} if judge.is_local else {}))
+        return self.run.settings_file(settings | ({"files": weights.state(judge.model)} if judge.is_local else {}))
 
     def gguf(self, wildcards: Wildcards) -> str:
         """Settings that converted weights depend on."""
         loaded = [judge for judge in self.config.judges.values() if isinstance(judge, Loaded) and judge.gguf]
         judge = next(judge for judge in loaded if judge.folder_name == wildcards.model)
-        return self.run.in_file({**plain(judge.gguf), "dtype": judge.dtype})
+        return self.run.settings_file({**plain(judge.gguf), "dtype": judge.dtype})
 
     def weights(self, wildcards: Wildcards) -> list[str]:
         return self.run.weights(wildcards.judge)
@@ -100,14 +100,14 @@ class Planning(Stage):
     def template(self, wildcards: Wildcards) -> str:
         """File of the judge's own template, or of the probe's template for the judge."""
         judge = self.run.judge(wildcards)
-        if (own := self.run.own_template(wildcards.judge)) is not None:
-            return own
+        if (path := self.run.own_template(wildcards.judge)) is not None:
+            return path
         name = self.run.probe(wildcards).template(judge, self.run.study(wildcards).prompt)
         return self.run.source(Path("resources/templates", f"{name}.jinja"))
 
     def messages(self, wildcards: Wildcards) -> str:
         """Messages of a judge's own template, if config holds them itself."""
-        return self.run.in_file(plain(self.run.judge(wildcards).template))
+        return self.run.settings_file(plain(self.run.judge(wildcards).template))
 
     def references(self, wildcards: Wildcards) -> list[str]:
         return self._references([wildcards.dataset])
@@ -116,8 +116,10 @@ class Planning(Stage):
         return self._references(self.run.study(wildcards).datasets)
 
     def _references(self, names: list[str]) -> list[str]:
-        made = [name for name in names if name in self.config.references and name not in self.run.unmade_references]
-        return [f"{self.run.results}/references/{name}.parquet" for name in made]
+        available = [
+            name for name in names if name in self.config.references and name not in self.run.unmade_references
+        ]
+        return [f"{self.run.results}/references/{name}.parquet" for name in available]
 
     def judge(self, wildcards: Wildcards) -> str:
         """Settings of a judge, tracked by those that answers depend on, the profiles that studies use, and reuse of
@@ -127,9 +129,9 @@ class Planning(Stage):
         part = judge.identity(self.run.probe(wildcards).IDENTITY)
         if judge.greedy_repeats == "reuse":
             part["greedy_repeats"] = "reuse"
-        return self.run.in_file(judge.block(), tracked=self.with_profiles(part, wildcards))
+        return self.run.settings_file(judge.block(), tracked=self.add_profiles(part, wildcards))
 
-    def with_profiles(self, part: dict[str, Any], wildcards: Wildcards) -> dict[str, Any]:
+    def add_profiles(self, part: dict[str, Any], wildcards: Wildcards) -> dict[str, Any]:
         """Add the profiles that studies use to `part` of a judge's settings."""
         profiles = self.run.judge(wildcards).profiles
         used = {name: profiles[name].block() for name in self.run.profiles_meant(wildcards) if name in profiles}
@@ -140,7 +142,7 @@ class Planning(Stage):
 
     def design(self, wildcards: Wildcards) -> str:
         design = self.design_of(self.run.study(wildcards))
-        return self.run.in_file(design | {"comparisons": self._comparisons(wildcards)})
+        return self.run.settings_file(design | {"comparisons": self._comparisons(wildcards)})
 
     def design_of(self, study: Study) -> dict[str, Any]:
         """Reads that a study wants of each unit, as `Design` takes them, without pairs and lists."""
@@ -149,7 +151,7 @@ class Planning(Stage):
         return {key: getattr(study, key) for key in keys} | drawn
 
     def comparisons(self, wildcards: Wildcards) -> str:
-        return self.run.in_file(self._comparisons(wildcards))
+        return self.run.settings_file(self._comparisons(wildcards))
 
     def _comparisons(self, wildcards: Wildcards) -> dict[str, Any]:
         """Pairs or lists that a study reads, and the name of the prompt; empty if its probe does not compare."""
@@ -159,7 +161,7 @@ class Planning(Stage):
         prompt = "own" if judge.template is not None else probe.template(judge, study.prompt)
         return study.comparisons.block() | {"seed": study.seed, "prompt": prompt}
 
-    def of_datasets(self, pattern: str) -> Params:
+    def dataset_files(self, pattern: str) -> Params:
         """Input function: one kind of file for each dataset of a study."""
 
         def paths(wildcards: Any) -> list[str]:
@@ -231,8 +233,8 @@ class Judging(Stage):
         part = tracked(judge)
         if not any("criteria_format" in probes.load(probe).IDENTITY for probe in self.run.probes_meant(wildcards)):
             del part["criteria_format"]
-        part = Planning(self.run).with_profiles(part, wildcards)
-        return self.run.in_file(judge.block(), tracked=part)
+        part = Planning(self.run).add_profiles(part, wildcards)
+        return self.run.settings_file(judge.block(), tracked=part)
 
     def environment(self, *, in_image: str) -> str | Callable[[Wildcards], str]:
         """Environment of a judge's job; `in_image` while an image is described, which needs all environments and none
@@ -282,12 +284,12 @@ class Records(Stage):
         return [] if compared else [f"{self.run.results}/items/{wildcards.dataset}.parquet"]
 
     def dataset(self, wildcards: Wildcards) -> str:
-        return self.run.in_file(self._named(wildcards))
+        return self.run.settings_file(self._named(wildcards))
 
     def compared(self, wildcards: Wildcards) -> str:
         """A dataset's name, adapter and benchmark, and the probe of a study that compares lists."""
         probe = self.run.study(wildcards).probe
-        return self.run.in_file(self._named(wildcards) | ({"probe": probe} if probe == discovery.LISTS else {}))
+        return self.run.settings_file(self._named(wildcards) | ({"probe": probe} if probe == discovery.LISTS else {}))
 
     def _named(self, wildcards: Wildcards) -> dict[str, Any]:
         dataset = self.config.datasets[wildcards.dataset]
@@ -297,7 +299,7 @@ class Records(Stage):
 
     def judge(self, wildcards: Wildcards) -> str:
         judge = self.run.judge(wildcards)
-        return self.run.in_file(judge.block(), tracked=tracked(judge))
+        return self.run.settings_file(judge.block(), tracked=tracked(judge))
 
 
 class Scores(Stage):
@@ -314,17 +316,19 @@ class Scores(Stage):
     def judge(self, wildcards: Wildcards) -> str:
         """Settings of a judge, tracked by its name and `accept_mixed`, on which the list of its answers depends."""
         judge = self.run.judge(wildcards)
-        return self.run.in_file(judge.block(), tracked={"judge": wildcards.judge, "accept_mixed": judge.accept_mixed})
+        return self.run.settings_file(
+            judge.block(), tracked={"judge": wildcards.judge, "accept_mixed": judge.accept_mixed}
+        )
 
     def answer(self, wildcards: Wildcards) -> str:
-        return self.run.in_file(self.answer_settings(self.run.judge(wildcards)))
+        return self.run.settings_file(self.answer_settings(self.run.judge(wildcards)))
 
     def answer_settings(self, judge: Judge) -> dict[str, Any]:
         """Settings that the parsing of a judge's answers depends on, as `score_reads` takes them."""
-        read: dict[str, Any] = {"answer_prefix": judge.answer_prefix, "labels": judge.option_letters}
+        settings: dict[str, Any] = {"answer_prefix": judge.answer_prefix, "labels": judge.option_letters}
         if isinstance(judge, Decisions):
-            read["form"] = [judge.dialect, judge.question]
-        return read
+            settings["form"] = [judge.dialect, judge.question]
+        return settings
 
     def code(self, wildcards: Wildcards) -> str:
         version: str = self.run.code("parse_scores.py", Planning(self.run).probe_module)(wildcards)
