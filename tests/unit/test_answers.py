@@ -31,7 +31,7 @@ def written(folder, shard, *, studies, versions=None):
 
 
 def digest(table):
-    return answers.of_studies(table, ["s"] * len(table))["s"]["digest"]
+    return answers.study_digests(table, ["s"] * len(table))["s"]["digest"]
 
 
 def test_a_digest_depends_on_what_scores_depend_on_and_not_on_the_order_of_rows():
@@ -53,7 +53,7 @@ def test_shards_add_up_to_what_one_shard_would_say(tmp_path):
     table, studies = responses(list("12345"), [None, None, "timeout", None, None]), list("sstst")
     for count, cuts in ((1, [0, 5]), (3, [0, 1, 3, 5])):
         for shard, (first, last) in enumerate(itertools.pairwise(cuts), start=1):
-            said = answers.of_studies(table.iloc[first:last], studies[first:last])
+            said = answers.study_digests(table.iloc[first:last], studies[first:last])
             parquet.write(table.iloc[first:last], tmp_path / f"{count}/{shard}.parquet", studies=said)
     one = answers.joined([tmp_path / "1/1.parquet"])
     assert one == answers.joined([tmp_path / f"3/{shard}.parquet" for shard in (1, 2, 3)])

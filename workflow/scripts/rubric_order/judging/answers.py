@@ -28,12 +28,12 @@ def write(responses: pd.DataFrame, path: Path, *, studies: Sequence[str], judge:
         parquet.in_row_groups(RESPONSES.table(responses)),
         path,
         judge=judge.identity(list(fields(Judge, {Role.FORMAT}))),
-        studies=of_studies(responses, studies),
+        studies=study_digests(responses, studies),
         versions=versions.counts(responses[responses["error"].isna()], names=names),
     )
 
 
-def of_studies(responses: pd.DataFrame, studies: Sequence[str]) -> dict[str, dict[str, Any]]:
+def study_digests(responses: pd.DataFrame, studies: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Digest of the answers of each study, and number of its failed requests, in one shard."""
     labels = np.asarray(studies, dtype=object)
     parts = ((name, responses[labels == name]) for name in dict.fromkeys(studies))
@@ -51,19 +51,19 @@ def _digest(responses: pd.DataFrame) -> int:
 def joined(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
     """Joined `studies` and `versions` of a judge's shards; recorded answers have neither."""
     studies: dict[str, Counter[str]] = {}
-    given: dict[str, Counter[str]] = {}
+    by_version: dict[str, Counter[str]] = {}
     for path in paths:
-        told = parquet.read_metadata(path)
-        for counters, kind in ((studies, "studies"), (given, "versions")):
-            for name, counts in told.get(kind, {}).items():
+        metadata = parquet.read_metadata(path)
+        for counters, kind in ((studies, "studies"), (by_version, "versions")):
+            for name, counts in metadata.get(kind, {}).items():
                 counters.setdefault(name, Counter()).update(counts)
     digests = {name: counts | {"digest": counts["digest"] % 2**64} for name, counts in studies.items()}
-    return {"studies": digests, "versions": given}
+    return {"studies": digests, "versions": by_version}
 
 
-def check(told: Mapping[str, Any]) -> None:
+def check(metadata: Mapping[str, Any]) -> None:
     """Refuse shards whose answers come from several versions."""
-    versions.refuse({what: Counter(counts) for what, counts in told["versions"].items()})
+    versions.refuse({what: Counter(counts) for what, counts in metadata["versions"].items()})
 
 
 def unchanged(listed: Path, scores: Path, plan: Path, *, studies: Iterable[str], store: Path, made_by: str) -> bool:
@@ -73,8 +73,8 @@ def unchanged(listed: Path, scores: Path, plan: Path, *, studies: Iterable[str],
     """
     if not (listed.exists() and scores.exists() and plan.exists() and any(store.glob("*.parquet"))):
         return False
-    made = parquet.read_metadata(scores)
-    if made.get("made_by") != made_by or plan.stat().st_mtime > scores.stat().st_mtime:
+    metadata = parquet.read_metadata(scores)
+    if metadata.get("made_by") != made_by or plan.stat().st_mtime > scores.stat().st_mtime:
         return False
-    now, then = json.loads(listed.read_text(encoding="utf-8"))["studies"], made["answers"]
+    now, then = json.loads(listed.read_text(encoding="utf-8"))["studies"], metadata["answers"]
     return all(name in now and not now[name]["failed"] and now[name] == then.get(name) for name in studies)

@@ -91,10 +91,10 @@ def judge_costs(
                 "output_variance": _variance(by_profile, of_outputs),
             }
         )
-    return _with_prices(_with_sum(pd.DataFrame(rows)), judge, speed.of_judge(judge, store))
+    return _add_prices(_add_sum(pd.DataFrame(rows)), judge, speed.judge_speed(judge, store))
 
 
-def _with_sum(table: pd.DataFrame) -> pd.DataFrame:
+def _add_sum(table: pd.DataFrame) -> pd.DataFrame:
     sources = table["output_tokens_from"][table["to_ask"] > 0]
     counts = table.drop(columns=["study", "output_tokens_from", "prompt_tokens_from"])
     counted_by = set(table["prompt_tokens_from"][table["to_ask"] > 0]) or set(table["prompt_tokens_from"])
@@ -107,7 +107,7 @@ def _with_sum(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([table, pd.DataFrame([whole])], ignore_index=True)
 
 
-def _with_prices(table: pd.DataFrame, judge: Judge, pace: speed.Speed | None) -> pd.DataFrame:
+def _add_prices(table: pd.DataFrame, judge: Judge, pace: speed.Speed | None) -> pd.DataFrame:
     """Add hours and money, and drop the variances, which only intervals need."""
     computed = table["prompt_tokens"] - table["cached_tokens"] + table["output_tokens"]
     pace = pace or speed.Speed()
@@ -213,7 +213,7 @@ def prompt_tokens(
     """Expected tokens of the prompts of rows `asked`, and how many of them come from the prefix cache."""
     keys = REQUESTS.read(path, columns=["profile", "dataset"]) if keys is None else keys
     asked = np.arange(len(keys)) if asked is None else asked
-    encode, cache = encode or functools.partial(pieces, judge), prefix_cache.of_judge(judge)
+    encode, cache = encode or functools.partial(pieces, judge), prefix_cache.judge_cache(judge)
     datasets, dataset_names = pd.factorize(keys["dataset"].to_numpy()[asked])
     stretches = [(code, rows) for code in range(len(dataset_names)) for rows in sample(asked[datasets == code])]
     wanted = np.unique(np.concatenate([rows for _, rows in stretches])) if stretches else asked

@@ -11,7 +11,7 @@ from rubric_order.judging import shard, starting, versions
 from rubric_order.judging.engines import Engine, Resources
 from rubric_order.judging.progress import progress
 from rubric_order.judging.readable import Readable
-from rubric_order.judging.second_requests import of_studies
+from rubric_order.judging.second_requests import study_second_requests
 from rubric_order.judging.shard import Watch
 from rubric_order.judging.store import Store
 from rubric_order.settings.judges import Judge
@@ -35,7 +35,7 @@ def respond(
 
 
 @contextlib.contextmanager
-def in_rounds(
+def open_rounds(
     judge: Judge, store: Store, resources: Resources, *, second_requests: bool = False, watch: Watch = progress
 ) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
     """A function like `respond`, to ask several times with one engine, started when first needed and closed at
@@ -69,7 +69,7 @@ def _respond(
     keep_open: bool = False,
 ) -> pd.DataFrame:
     mixed = None if judge.accept_mixed else functools.partial(versions.check, names=judge.accepted_names)
-    second = functools.partial(of_studies, judge=judge) if second_requests and judge.second_request else None
+    second = functools.partial(study_second_requests, judge=judge) if second_requests and judge.second_request else None
     starting.check(judge, requests)
     return shard.judge(
         requests,

@@ -147,12 +147,12 @@ def book(path: Path, store: Store) -> None:
         if calls:
             log.info("%d calls of a job that ended early count as spent", calls)
     if aside:
-        kept = set_aside(path)
-        with open(kept, "ab") as file:
+        aside_path = set_aside(path)
+        with open(aside_path, "ab") as file:
             file.writelines(aside)
             file.flush()
             os.fsync(file.fileno())
-        log.warning("%s: %d lines cannot be booked as they are, and are kept in %s", path, len(aside), kept)
+        log.warning("%s: %d lines cannot be booked as they are, and are kept in %s", path, len(aside), aside_path)
     path.unlink(missing_ok=True)
 
 

@@ -30,6 +30,6 @@ class PrefixCache:
         return hits if hits >= self.least else 0
 
 
-def of_judge(judge: Judge) -> PrefixCache | None:
+def judge_cache(judge: Judge) -> PrefixCache | None:
     blocks = judge.capabilities.prefix_cache
     return None if blocks is None else PrefixCache(blocks.size, least=blocks.least)

@@ -51,13 +51,13 @@ def progress(
     done = failed = unasked = prompt_tokens = cached_tokens = 0
 
     def show() -> None:
-        told = _told(speed.at(now, done), total - done, now - started)
+        time_words = _told(speed.at(now, done), total - done, now - started)
         cached = 100 * cached_tokens / max(prompt_tokens, 1)
         left_out = f", {unasked} not asked" if unasked else ""
-        read = str(readable) and f", {readable}"
+        counts = str(readable) and f", {readable}"
         log.info(
             "asked %d / %d requests%s%s, %d failed%s, %.0f%% of prompt tokens from cache",
-            *(done - unasked, total, told, read, failed - unasked, left_out, cached),
+            *(done - unasked, total, time_words, counts, failed - unasked, left_out, cached),
         )
 
     for done, response in enumerate(responses, start=1):

@@ -90,7 +90,7 @@ class Readable:
     def _choices(self, asked: Asked, response: Response) -> Sequence[Choice]:
         request, text = asked.request, response.text or ""
         if self._form is not None:
-            labels = [[option.label for option in shown] for shown in Structured.decode(request.prompt).shown]
+            labels = [[option.label for option in options] for options in Structured.decode(request.prompt).shown]
             return [decisions.reread(text, self._form, labels, place) for place in range(len(labels))]
         prefix = "" if request.names else self._judge.answer_prefix
         truncated = response.finish_reason == "length"

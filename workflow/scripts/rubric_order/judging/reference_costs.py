@@ -18,7 +18,7 @@ PROFILES = {WRITE: (WRITING,), REVIEW: (REVIEWING, DEFAULT_PROFILE)}  # profiles
 COLUMNS = ["judge", "answered", "to_ask", "to_ask_most", "output_tokens"]
 
 
-def to_make(plan: Plan, rounds: int, stores: Mapping[str, Store]) -> pd.DataFrame:
+def requests_left(plan: Plan, rounds: int, stores: Mapping[str, Store]) -> pd.DataFrame:
     """Requests until all reference answers are made, one row a judge: `answered`; `to_ask` if every text still to be
     written is accepted at once, `to_ask_most` if none ever is, with their greatest `output_tokens` (NaN without
     `max_tokens`). Texts cut short need no review, so `to_ask` may be too many.
@@ -45,12 +45,12 @@ def to_make(plan: Plan, rounds: int, stores: Mapping[str, Store]) -> pd.DataFram
     return pd.DataFrame([{"judge": name} | row for name, row in by_judge.items()], columns=COLUMNS)
 
 
-def to_make_of(block: Mapping[str, Any], stores: Path) -> pd.DataFrame:
-    """`to_make` for one dataset, from the paths and settings of its block (`References.unmade`)."""
+def dataset_requests_left(block: Mapping[str, Any], stores: Path) -> pd.DataFrame:
+    """`requests_left` for one dataset, from the paths and settings of its block (`References.unmade`)."""
     templates, weights = ([Path(path) for path in block[name]] for name in ("templates", "weights"))
     item_table, rubrics = ITEMS.read(block["items"]), RUBRICS.read(block["rubrics"])
     plan = references.load_plan(item_table, rubrics, templates, weights, block["settings"])
-    return to_make(plan, block["rounds"], {name: Store(stores / name) for name in plan.judges})
+    return requests_left(plan, block["rounds"], {name: Store(stores / name) for name in plan.judges})
 
 
 def _still_open(plan: Plan, left: list[str], responses: Mapping[str, pd.DataFrame]) -> int:
@@ -80,14 +80,14 @@ def reads_to_come(reads: pd.DataFrame, conditions_: Sequence[str], *, n: int, le
     the scale.
     """
     of_scale = reads[reads["n"] == n]
-    shown = [name for name in conditions_ if conditions.read(name, n).reference in levels]
-    if not shown:
+    showing = [name for name in conditions_ if conditions.read(name, n).reference in levels]
+    if not showing:
         return 0
     most = of_scale["condition"].value_counts().max()
-    return float(most * len(shown) - of_scale["condition"].isin(shown).sum())
+    return float(most * len(showing) - of_scale["condition"].isin(showing).sum())
 
 
-def to_come(block: Mapping[str, Any], plans: Path, dataset: str, judge: str) -> dict[str, float]:
+def study_reads_to_come(block: Mapping[str, Any], plans: Path, dataset: str, judge: str) -> dict[str, float]:
     """`reads_to_come` of each study that shows a judge a dataset's answers, and their sum."""
     scale = {"n": block["settings"]["n"], "levels": block["settings"]["levels"]}
     by_study = {}

@@ -34,7 +34,7 @@ def second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: J
     return second.assign(request_id=request_ids, begun=begun)
 
 
-def of_studies(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Judge) -> pd.DataFrame:
+def study_second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Judge) -> pd.DataFrame:
     nothing = requests.iloc[:0].rename(columns={"request_id": "first_id"}).assign(request_id="", begun="")
     parts = (
         second_requests(requests.loc[rows], responses.loc[rows], judge=judge, probe=probes.load(probe))

@@ -55,7 +55,7 @@ class Marks:
             self.marks, self._step = self.marks[1::2], 2 * self._step
 
 
-def of_judge(judge: Judge, store: Store) -> Speed | None:
+def judge_speed(judge: Judge, store: Store) -> Speed | None:
     """Speed of a judge, from its settings or the notes of its runs, without the time to load the model; None without
     either.
     """

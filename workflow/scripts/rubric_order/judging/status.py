@@ -30,8 +30,8 @@ def request_files(
     """Files of a judge's requests, by study, and as ``references of DATASET`` those of the steps of making reference
     answers.
     """
-    of_studies = {study: requests / study / f"{judge}.parquet" for study in studies}
-    return of_studies | {
+    study_files = {study: requests / study / f"{judge}.parquet" for study in studies}
+    return study_files | {
         f"references of {dataset}": [references / dataset / step / "requests" / f"{judge}.parquet" for step in names]
         for dataset, names in steps.items()
     }

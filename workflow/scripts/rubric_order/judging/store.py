@@ -138,14 +138,14 @@ class Store:
         """
         wanted = None if request_ids is None else pa.array(request_ids, pa.string(), from_pandas=True)
         with locks.only_writer(self.folder / "compaction", patience=SECONDS_TO_WAIT) as alone:
-            paths = self._to_join(wanted) if alone else []
+            paths = self._joinable_files(wanted) if alone else []
             if len(paths) > 1:
-                joined = self._write(_without_copies(paths))
+                joined = self._write(_joined_groups(paths))
                 for path in paths:
                     if path != joined:
                         path.unlink(missing_ok=True)
 
-    def _to_join(self, wanted: pa.Array | None) -> list[Path]:
+    def _joinable_files(self, wanted: pa.Array | None) -> list[Path]:
         """Sound files with wanted requests that are small or share a request with another, as written: neighbours stay
         neighbours.
         """
@@ -283,15 +283,15 @@ def _rows(path: Path, rows: np.ndarray, columns: list[str]) -> Iterator[pa.Table
             yield _aligned(table, columns)
 
 
-def _without_copies(paths: list[Path]) -> Iterator[pa.Table]:
+def _joined_groups(paths: list[Path]) -> Iterator[pa.Table]:
     """Row groups of a joined file: the best row of each request, and every row of a call once."""
     parts = [_read(path, [*KEYS, "completion_tokens", "attempts", "cost", "engine"]) for path in paths]
     keys = pa.concat_tables(parts).unify_dictionaries()
     rows = keys.to_pandas()
     best = np.isin(np.arange(len(keys)), _best_rows(keys, keys["request_id"].unique()))
-    kept = best | (rows["attempts"].notna() & ~rows.duplicated()).to_numpy()
+    keep = best | (rows["attempts"].notna() & ~rows.duplicated()).to_numpy()
     held: list[pa.Table] = []
-    for path, part in zip(paths, np.split(kept, np.cumsum([len(part) for part in parts])[:-1]), strict=True):
+    for path, part in zip(paths, np.split(keep, np.cumsum([len(part) for part in parts])[:-1]), strict=True):
         for table in _rows(path, np.flatnonzero(part), SCHEMA.names):
             held.append(table)
             if sum(map(len, held)) >= GROUP_ROWS:

@@ -142,7 +142,7 @@ class Account:
             return False
         return written
 
-    def with_use(self, response: Response, tally: Tally) -> Response:
+    def add_use(self, response: Response, tally: Tally) -> Response:
         cost = tally.cost if self.prices else None
         return dataclasses.replace(response, attempts=tally.attempts, tokens=tally.tokens, cost=cost)
 

@@ -28,8 +28,8 @@ class Asker(ABC):
             if not tally.attempts:
                 raise
             response = Response(request.request_id, error="stopped: the job was ended before the answer came")
-            raise CutOffError(self._account.with_use(response, tally)) from None
-        return self._account.with_use(response, tally)
+            raise CutOffError(self._account.add_use(response, tally)) from None
+        return self._account.add_use(response, tally)
 
     async def _answer(self, request: Request, tally: Tally) -> Response:
         """The response of the first call that gives one, or else the error of the last call."""

@@ -51,8 +51,8 @@ class CalledEngine(CallingEngine[CalledJudge]):
 
     def _report(self) -> None:
         unknown = self.protocol.unknown
-        told = f"; {unknown} answers without the probabilities of all scores" if unknown else ""
-        log.info("%s%s", self.account.spent(), told)
+        note = f"; {unknown} answers without the probabilities of all scores" if unknown else ""
+        log.info("%s%s", self.account.spent(), note)
 
 
 class AddressedEngine(CalledEngine[AddressedJudge]):

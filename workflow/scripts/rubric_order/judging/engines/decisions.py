@@ -57,7 +57,7 @@ class DecisionProtocol(Protocol[Decisions]):
             prompt=questions * (len(prompt.text.encode()) + TEMPLATE_TOKENS) + asked,
             completion=questions * ANSWER_TOKENS,
             limit=min(questions * ANSWER_BYTES, transport.DEFAULT_LIMIT),
-            read=functools.partial(self.response, request),
+            response=functools.partial(self.response, request),
         )
 
     def body(self, prompt: Structured, judge: Decisions) -> dict[str, Any]:
@@ -78,21 +78,21 @@ class DecisionProtocol(Protocol[Decisions]):
 
     def response(self, request: Request, content: Mapping[str, Any], usage: Usage | None) -> Response:
         """The response from an answer: its JSON as text, and log-probabilities of the options in canonical order."""
-        labels = [[option.label for option in shown] for shown in Structured.decode(request.prompt).shown]
+        labels = [[option.label for option in options] for options in Structured.decode(request.prompt).shown]
         model = content.get("model")
         if not isinstance(model, str | None):
             raise CallError("bad_request", "model of the answer is no text", billed=True)
         error, logprobs = self.wrong_model(model), None
         try:
             if error is None:
-                made = decisions.read_all(content, self.form, labels)
-                problems = [decision for decision in made if isinstance(decision, DecisionError)]
+                results = decisions.read_all(content, self.form, labels)
+                problems = [decision for decision in results if isinstance(decision, DecisionError)]
                 self.unknown += bool(problems)
-                if len(problems) == len(made):
+                if len(problems) == len(results):
                     details = self.connection.plain(str(problems[0]))
                     error = f"{problems[0].reason}: {details}" if details else problems[0].reason
                 else:
-                    logprobs = _logprobs(made, labels, request.labels)
+                    logprobs = _logprobs(results, labels, request.labels)
         except DecisionError as problem:
             raise CallError("bad_request", self.connection.plain(str(problem)), billed=True) from None
         return Response(
@@ -138,15 +138,15 @@ def usage_of(content: Mapping[str, Any]) -> Usage | None:
 
 
 def _logprobs(
-    made: Sequence[Decision | DecisionError], labels: Sequence[Sequence[str]], canonical: Sequence[str]
+    results: Sequence[Decision | DecisionError], labels: Sequence[Sequence[str]], canonical: Sequence[str]
 ) -> list[float]:
     """Log-probabilities of the options in canonical order, one ordering after the other; NaN for a failed decision."""
     logprobs: list[float] = []
-    for decision, shown in zip(made, labels, strict=True):
+    for decision, names in zip(results, labels, strict=True):
         if isinstance(decision, DecisionError):
             logprobs += [math.nan] * len(canonical)
             continue
-        by_label = dict(zip(shown, decision.probabilities, strict=True))
+        by_label = dict(zip(names, decision.probabilities, strict=True))
         with np.errstate(divide="ignore"):
             logprobs += [float(np.log(by_label[label])) for label in canonical]
     return logprobs

@@ -191,13 +191,13 @@ class Connection:
         text = response.text.strip()
         try:
             content = json.loads(text)
-            shown = f"Error code: {response.status_code} - {content}"
+            words = f"Error code: {response.status_code} - {content}"
         except (ValueError, RecursionError):
-            content, shown = text, text or f"Error code: {response.status_code}"
-        told = content.get("error", content) if isinstance(content, dict) else content
-        told = told if isinstance(told, dict) else {}
-        code = f"{told.get('code')} {told.get('type')}"
-        return self._error(response.status_code, code, str(told.get("message") or shown), response.headers)
+            content, words = text, text or f"Error code: {response.status_code}"
+        error = content.get("error", content) if isinstance(content, dict) else content
+        error = error if isinstance(error, dict) else {}
+        code = f"{error.get('code')} {error.get('type')}"
+        return self._error(response.status_code, code, str(error.get("message") or words), response.headers)
 
     def _content(self, answer: bytes) -> dict[str, Any]:
         try:
@@ -210,10 +210,10 @@ class Connection:
 
     def refusal(self, status: int, content: Mapping[str, Any]) -> CallError:
         """Error for an answer that holds one, whose own status, as its code, precedes `status`."""
-        told = content.get("error")
-        told = told if isinstance(told, dict) else {"message": told}
-        status = told["code"] if isinstance(told.get("code"), int) else status
-        return self._error(status, f"{told.get('code')} {told.get('type')}", str(told.get("message")), {})
+        error = content.get("error")
+        error = error if isinstance(error, dict) else {"message": error}
+        status = error["code"] if isinstance(error.get("code"), int) else status
+        return self._error(status, f"{error.get('code')} {error.get('type')}", str(error.get("message")), {})
 
     def plain(self, text: str) -> str:
         return one_line(text, self.secrets)
@@ -228,8 +228,8 @@ class Connection:
             )
         details = self.plain(f"{status} {message}")
         if status in MISTAKES:
-            shown = f"{status}" if status == 401 else details  # a message about a key may show parts of it
-            raise InputError(f"judge: {self.base_url} does not accept {MISTAKES[status]}: {shown}")
+            reason = f"{status}" if status == 401 else details  # a message about a key may show parts of it
+            raise InputError(f"judge: {self.base_url} does not accept {MISTAKES[status]}: {reason}")
         after = retry_after(headers)
         soon = after <= MAX_WAIT_SECONDS
         if status == 429:

@@ -68,7 +68,7 @@ class ChatCompletions(Protocol[Chat]):
             prompt=prompt_bytes(body) + MAX_TEMPLATE_TOKENS,
             completion=answer,
             limit=largest(body, answer),
-            read=functools.partial(self.response, request, variants=variants),
+            response=functools.partial(self.response, request, variants=variants),
         )
 
     def usage(self, content: Mapping[str, Any]) -> Usage | None:

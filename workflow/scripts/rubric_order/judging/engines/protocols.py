@@ -30,7 +30,7 @@ class Prepared:
         address: relative to the endpoint's address, or a complete address.
         prompt, completion: the most tokens that the prompt and the answer can have.
         limit: bytes of the largest answer that is read.
-        read: the response from an answer and its usage; CallError if it does not follow the protocol.
+        response: made from an answer and its usage; CallError if it does not follow the protocol.
     """
 
     address: str
@@ -38,7 +38,7 @@ class Prepared:
     prompt: int
     completion: int
     limit: int
-    read: Callable[[Mapping[str, Any], Usage | None], Response]
+    response: Callable[[Mapping[str, Any], Usage | None], Response]
 
 
 class Protocol(ABC, Generic[CalledJudge]):

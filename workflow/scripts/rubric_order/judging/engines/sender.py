@@ -276,13 +276,13 @@ def _requests(first: list[Request] | str | None, inbox: Inbox) -> Iterator[Reque
 
 def _answer(engine: Engine[Any], requests: Iterator[Request], responses: Connection) -> None:
     """Pass all responses on, then None, or the exception that was raised."""
-    given = engine.answer_in_batches(requests)
+    batches = engine.answer_in_batches(requests)
     try:
-        for batch in given:
+        for batch in batches:
             _pass_on(batch, responses)
         _pass_on(None, responses)
     except (KeyboardInterrupt, SystemExit) as stop:  # a scheduler sends signals to all processes of a job
-        for batch in signals.yielded_after(given, stop):
+        for batch in signals.yielded_after(batches, stop):
             _pass_on(batch, responses)
         raise
     except InputError as error:  # job and process end: other requests of the round are not asked

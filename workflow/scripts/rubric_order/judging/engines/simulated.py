@@ -90,12 +90,12 @@ class SimulatedEngine(Engine[Simulated]):
     def _answer_one(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
         """Answers to one question, whose options the prompt shows in some order."""
         n = len(requests[0].labels)
-        shown = np.array([request.shown.ordering for request in requests], dtype=int).reshape(len(requests), n)
+        orderings = np.array([request.shown.ordering for request in requests], dtype=int).reshape(len(requests), n)
         items = [(request.dataset, request.unit_id) for request in requests]
         wording = _wording(requests, n)
-        selection = self._select(self.simulation, requests, items, shown, temperature, shift=0.0, wording=wording)
-        scores = np.take_along_axis(shown, selection.position[:, None] - 1, axis=1)[:, 0]
-        logprobs = _by_score(selection, shown)
+        selection = self._select(self.simulation, requests, items, orderings, temperature, shift=0.0, wording=wording)
+        scores = np.take_along_axis(orderings, selection.position[:, None] - 1, axis=1)[:, 0]
+        logprobs = _score_logprobs(selection, orderings)
         remarks = _remarks(requests)
         for place, request in enumerate(requests):
             score, remark = int(scores[place]), int(remarks[place])
@@ -117,7 +117,7 @@ class SimulatedEngine(Engine[Simulated]):
         places, n = len(requests[0].questions), len(requests[0].labels)
         crossed = bool(requests[0].shown.levels)
         order = [request.shown.levels or range(1, n + 1) for request in requests]
-        shown = np.array(order, dtype=int).reshape(len(requests), n)
+        orderings = np.array(order, dtype=int).reshape(len(requests), n)
         judge = self.simulation
         if not crossed:
             effects = {"preference": "none", "interaction": 0.0, "item_positions": 0.0, "group_positions": 0.0}
@@ -127,9 +127,9 @@ class SimulatedEngine(Engine[Simulated]):
         carried = np.zeros(len(requests))
         for place, shift in enumerate(self.simulation.criterion_shifts(places)):
             items = [(request.dataset, _item_of(request, place)) for request in requests]
-            selection = self._select(judge, requests, items, shown, temperature, shift=shift + carried, place=place)
-            scores = np.take_along_axis(shown, selection.position[:, None] - 1, axis=1)[:, 0]
-            logprobs.append(_by_score(selection, shown))
+            selection = self._select(judge, requests, items, orderings, temperature, shift=shift + carried, place=place)
+            scores = np.take_along_axis(orderings, selection.position[:, None] - 1, axis=1)[:, 0]
+            logprobs.append(_score_logprobs(selection, orderings))
             for line, request, score, failed in zip(
                 lines, requests, scores.tolist(), selection.failed.tolist(), strict=True
             ):
@@ -149,14 +149,14 @@ class SimulatedEngine(Engine[Simulated]):
 
     def _compare(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
         """Answers that say which candidate is best, or rank them all."""
-        shown = np.array([request.shown.ordering for request in requests], dtype=int)
+        orderings = np.array([request.shown.ordering for request in requests], dtype=int)
         (label_kind,) = {request.questions[0].names for request in requests}
         units = [f"{request.dataset}\x1f{request.unit_id}" for request in requests]
         groups = [f"{request.dataset}\x1f{request.options[0].partition('-')[0]}" for request in requests]
         head = f"judge\x1f{self.judge.model}\x1f{self.simulation.seed}"
         comparison = simulation.compare(
             self.simulation,
-            shown,
+            orderings,
             self._merit(requests, head),
             unit=simulation.keys(f"{head}\x1funit\x1f{unit}" for unit in units),
             group=simulation.keys(f"{head}\x1fgroup\x1f{group}" for group in groups),
@@ -230,7 +230,7 @@ class SimulatedEngine(Engine[Simulated]):
         judge: Simulation,
         requests: Sequence[Request],
         items: Sequence[tuple[str, str]],
-        shown: np.ndarray,
+        orderings: np.ndarray,
         temperature: float,
         *,
         shift: float | np.ndarray,
@@ -263,7 +263,7 @@ class SimulatedEngine(Engine[Simulated]):
         opinion = simulation.opinions(judge, quality, item=item_keys, group=group_keys)[of_item] + shift
         return simulation.select(
             judge,
-            shown,
+            orderings,
             opinion=opinion,
             item=item_keys[of_item],
             group=group_keys[of_item],
@@ -303,8 +303,8 @@ def _level_to_judge(prompt: str) -> float | None:
 
 
 def _kind(request: Request) -> tuple[int, int, int, int, str, str]:
-    shown, questions = request.shown, request.questions
-    sizes = len(request.labels), len(shown.ordering), len(shown.levels), len(questions)
+    form, questions = request.shown, request.questions
+    sizes = len(request.labels), len(form.ordering), len(form.levels), len(questions)
     return *sizes, questions[0].names, request.profile
 
 
@@ -333,9 +333,11 @@ def _item_of(request: Request, place: int) -> str:
     return f"{request.unit_id}-{request.questions[place].name.lower().replace(' ', '_')}"
 
 
-def _by_score(selection: Selection, shown: np.ndarray) -> np.ndarray:
+def _score_logprobs(selection: Selection, orderings: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
-        logprobs: np.ndarray = np.log(np.take_along_axis(selection.probabilities, np.argsort(shown, axis=1), axis=1))
+        logprobs: np.ndarray = np.log(
+            np.take_along_axis(selection.probabilities, np.argsort(orderings, axis=1), axis=1)
+        )
     return logprobs
 
 

@@ -114,10 +114,10 @@ class Clients:
         return self._patterns[address]
 
     async def _made(self, post: Callable[[Any], Awaitable[object]]) -> Any:
-        made: list[Any] = []
+        requests: list[Any] = []
 
         async def keep(request: Any) -> Any:
-            made.append(request)
+            requests.append(request)
             return _http.Response(200, json={})
 
         sends_nothing = openai.DefaultAsyncHttpxClient(
@@ -127,8 +127,8 @@ class Clients:
             headers=ACCEPTED,
         )
         await post(sends_nothing)
-        del made[0].headers["content-length"]
-        return made[0]
+        del requests[0].headers["content-length"]
+        return requests[0]
 
     async def send(self, pattern: Any, content: bytes) -> Any:
         free = self._free.pop() if self._free else self._new()
@@ -141,15 +141,15 @@ class Clients:
             self._free.append(free)
 
     def _new(self) -> Any:
-        made = client(trust_env=self._trust_env)
+        http_client = client(trust_env=self._trust_env)
         if self._clients:
-            made.cookies.jar = self._clients[0].cookies.jar
-        self._clients.append(made)
-        return made
+            http_client.cookies.jar = self._clients[0].cookies.jar
+        self._clients.append(http_client)
+        return http_client
 
     async def aclose(self) -> None:
-        for made in self._clients:
-            await made.aclose()
+        for http_client in self._clients:
+            await http_client.aclose()
 
 
 async def _watch(request: Any) -> None:

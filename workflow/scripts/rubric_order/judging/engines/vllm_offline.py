@@ -280,12 +280,12 @@ class VllmEngine(Engine[Vllm]):
         logprobs, token = None, None
         if completion.logprobs and start is not None and start < len(completion.token_ids):
             answer = completion.token_ids[start:]
-            read = (answer, completion.logprobs[start:], self.label_tokens(request.labels))
+            generated = (answer, completion.logprobs[start:], self.label_tokens(request.labels))
             if request.names:
                 pieces = self.tokenizer.batch_decode([[token] for token in answer])
-                logprobs = read_several(*read, pieces, request.questions)
+                logprobs = read_several(*generated, pieces, request.questions)
             else:
-                logprobs, token = read_options(*read)
+                logprobs, token = read_options(*generated)
                 token += start
         return Response(
             request.request_id,

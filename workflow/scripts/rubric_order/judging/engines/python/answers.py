@@ -115,16 +115,16 @@ def _count(value: object, name: str) -> int | None:
 def _logprobs(request: Request, probabilities: object) -> list[float]:
     """Log-probabilities of the labels of each question, in the form of `Response.option_logprobs`."""
     if not request.names:
-        return _of_labels(request.labels, probabilities, "probabilities")
+        return _label_logprobs(request.labels, probabilities, "probabilities")
     of_criteria = _mapping(request.names, probabilities, "probabilities", "criterion")
     return [
         logprob
         for name in request.names
-        for logprob in _of_labels(request.labels, of_criteria[name], f"probabilities: {name}")
+        for logprob in _label_logprobs(request.labels, of_criteria[name], f"probabilities: {name}")
     ]
 
 
-def _of_labels(labels: Sequence[str], probabilities: object, where: str) -> list[float]:
+def _label_logprobs(labels: Sequence[str], probabilities: object, where: str) -> list[float]:
     by_label = _mapping(labels, probabilities, where, "label")
     for label, value in by_label.items():
         number = isinstance(value, Real) and not isinstance(value, bool)

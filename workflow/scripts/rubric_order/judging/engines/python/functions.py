@@ -121,5 +121,5 @@ def is_as_written(function: Function) -> bool:
 
 
 def resolved(judge: PythonCallable, function: Function) -> PythonCallable:
-    own = judge.version or version(function, judge.function.partition(":")[0], judge.function)
-    return judge.resolved(takes=takes(function, judge.function), version=own)
+    known_version = judge.version or version(function, judge.function.partition(":")[0], judge.function)
+    return judge.resolved(takes=takes(function, judge.function), version=known_version)
