@@ -194,7 +194,6 @@ def _problems_of_ids(name: str, study: Study) -> Iterator[str]:
 
 
 def _problems_of_probe(study: Study, probe: Probe) -> Iterator[str]:
-    """Settings that a study's probe does not offer."""
     name = study.probe
     for key, offered in (("strategies", probe.STRATEGIES), ("conditions", probe.CONDITIONS)):
         for value in getattr(study, key):
@@ -213,15 +212,8 @@ def _problems_of_probe(study: Study, probe: Probe) -> Iterator[str]:
 
 
 def check_templates(config: Config) -> None:
-    """Check the prompt template of each judge that has its own, at every scale at which the judge is asked.
-
-    A judge that reviews reference answers scores them with its own template too, as in a study of `REVIEWED_AS`.
-
-    Args:
-        config: the checked config, with its files located.
-
-    Raises:
-        InputError: a template cannot be used, or its judge is asked for several probes.
+    """Try each judge's own template at every scale at which it is asked; a reviewer of reference answers scores these
+    with it too, as in a study of `REVIEWED_AS`.
     """
     for name, judge in config.judges.items():
         template = judge.template

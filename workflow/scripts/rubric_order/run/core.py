@@ -81,9 +81,7 @@ class Run:
 
     @property
     def results(self) -> str:
-        """Folder of the run's results; stored answers, fetched files and converted weights are shared by all runs and
-        lie elsewhere.
-        """
+        """Folder of the run's results; all runs share stored answers, fetched files and converted weights."""
         return self.config.output
 
     @functools.cached_property

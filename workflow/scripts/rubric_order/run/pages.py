@@ -78,7 +78,6 @@ class Pages(Stage):
         return [f"{self.run.results}/reads/{wildcards.study}/{dataset}/{judge}.js" for dataset, judge in judged]
 
     def study(self, wildcards: Wildcards) -> str:
-        """Facts about a study for the page of its reads."""
         sets = [
             {
                 "dataset": dataset,
@@ -129,7 +128,6 @@ class Pages(Stage):
         return float(self.config.statistics.equivalence.points)
 
     def shown(self, wildcards: Wildcards) -> str:
-        """Title, caption and file of each table and figure that config names."""
         listed = {
             kind: Shown(self.run, kind).listed(f"{self.run.results}/{pattern}") for kind, pattern in SHOWN.items()
         }

@@ -94,7 +94,6 @@ class References(Stage):
         return [os.path.relpath(path)] if path else []
 
     def parts_of_unmade(self, wildcards: Wildcards) -> list[str]:
-        """Files that the making of missing reference answers depends on."""
         paths = []
         for name in self.run.unmade_references:
             paths += [
@@ -159,7 +158,6 @@ class Status(References):
         return [f"{self.run.results}/pilot/{name}.json" for name in self.run.used_judges if name in self.run.live]
 
     def judges_to_ask(self, wildcards: Wildcards) -> str:
-        """Judges that are asked, with labels, studies, steps of reference answers and currency."""
         blocks = {
             name: {
                 "label": self.config.judges[name].label,

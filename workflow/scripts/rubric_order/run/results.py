@@ -214,7 +214,6 @@ class Statistics(Stage):
         return self.config.statistics.datasets.datasets or self.run.used_datasets
 
     def _published_tables(self) -> list[str]:
-        """Published tables of the paper with which config compares."""
         folder = self.run.project / "resources" / "published"
         return [
             self.run.source(path)
@@ -279,7 +278,6 @@ class Shown(Stage):
         return self.run.settings_file(self.arguments(self._name(wildcards)))
 
     def arguments(self, name: str) -> dict[str, Any]:
-        """A block of config, with the arguments that are derived from it."""
         block = self._block(name)
         return block | Derived(self.run).of(self._entry(name).derived, block)
 
@@ -329,7 +327,6 @@ class Shown(Stage):
         return "rehearsal" if self.config.rehearse else ""
 
     def listed(self, pattern: str) -> list[dict[str, str]]:
-        """Title, caption and file of each result that config names."""
         listed: list[str] = list(getattr(self.config, self.kind))
         return [
             {"title": self.title_of(name), "caption": self.caption_of(name), "path": pattern.format(name)}

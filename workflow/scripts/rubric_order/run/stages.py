@@ -74,7 +74,6 @@ class Models(Stage):
         return self.run.settings_file(settings | ({"files": weights.state(judge.model)} if judge.is_local else {}))
 
     def gguf(self, wildcards: Wildcards) -> str:
-        """Settings that converted weights depend on."""
         loaded = [judge for judge in self.config.judges.values() if isinstance(judge, Loaded) and judge.gguf]
         judge = next(judge for judge in loaded if judge.folder_name == wildcards.model)
         return self.run.settings_file({**plain(judge.gguf), "dtype": judge.dtype})
@@ -132,7 +131,6 @@ class Planning(Stage):
         return self.run.settings_file(judge.block(), tracked=self.add_profiles(part, wildcards))
 
     def add_profiles(self, part: dict[str, Any], wildcards: Wildcards) -> dict[str, Any]:
-        """Add the profiles that studies use to `part` of a judge's settings."""
         profiles = self.run.judge(wildcards).profiles
         used = {name: profiles[name].block() for name in self.run.profiles_meant(wildcards) if name in profiles}
         return {**part, "profiles": used} if used else part
@@ -287,7 +285,6 @@ class Records(Stage):
         return self.run.settings_file(self._named(wildcards))
 
     def compared(self, wildcards: Wildcards) -> str:
-        """A dataset's name, adapter and benchmark, and the probe of a study that compares lists."""
         probe = self.run.study(wildcards).probe
         return self.run.settings_file(self._named(wildcards) | ({"probe": probe} if probe == discovery.LISTS else {}))
 
