@@ -1,5 +1,5 @@
-"""Metadata of files of responses, one a shard: by study a digest of its answers and its failed requests, and counts by
-version.
+"""Metadata of files of responses, one per shard: for each study a digest of its answers and its failed requests; counts
+by version.
 """
 
 import json

@@ -43,7 +43,7 @@ def judge_costs(
     *,
     encode: Encode | None,
 ) -> pd.DataFrame:
-    """Cost of one judge's requests that have no answer yet, one row a study and one for all.
+    """Cost of one judge's requests that have no answer yet, one row per study and one for all.
 
     Args:
         requests: file of each study's requests; `reads`: planned reads of each study.

@@ -1,4 +1,4 @@
-"""Claiming GPUs by a lock on a file a device, since Snakemake counts GPUs (``--resources gpu=4``) and assigns none.
+"""Claiming GPUs by a lock on a file per device, since Snakemake counts GPUs (``--resources gpu=4``) and assigns none.
 
 A killed job's locks end with it. vLLM's engine is a process of its own and would keep the device, so Linux kills the
 children of a claimant that ends: forked ones, and spawned ones since they import this module with the job's script.

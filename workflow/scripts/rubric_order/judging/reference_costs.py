@@ -19,7 +19,7 @@ COLUMNS = ["judge", "answered", "to_ask", "to_ask_most", "output_tokens"]
 
 
 def requests_left(plan: Plan, rounds: int, stores: Mapping[str, Store]) -> pd.DataFrame:
-    """Requests until all reference answers are made, one row a judge: `answered`; `to_ask` if every text still to be
+    """Requests until all reference answers are made, one row per judge: `answered`; `to_ask` if every text still to be
     written is accepted at once, `to_ask_most` if none ever is, with their greatest `output_tokens` (NaN without
     `max_tokens`). Texts cut short need no review, so `to_ask` may be too many.
     """

@@ -38,7 +38,7 @@ def request_files(
 
 
 def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) -> pd.DataFrame:
-    """Progress of one judge, one row a study and one for all; null where requests are not collected yet.
+    """Progress of one judge, one row per study and one for all; null where requests are not collected yet.
 
     Each request is `done`, `failed_passing`, `failed_for_good` or `missing`. The row for all has the `cost` of the
     whole store, failed calls and `other` requests (in no study any more) included, and `hours` without killed jobs.

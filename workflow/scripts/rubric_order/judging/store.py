@@ -63,7 +63,7 @@ class Store:
             self._write(_groups(_table(responses, engine)))
 
     def read(self, request_ids: Iterable[str] | None = None, columns: list[str] | None = None) -> pd.DataFrame:
-        """Results of requests, in their order, one row a known request (all if None). An answer is preferred to a
+        """Results of requests, in their order, one row per known request (all if None). An answer is preferred to a
         failure for good, and that to one that may pass. `request_id` and `error` are read besides `columns`.
         """
         fields = [name for name in SCHEMA.names if columns is None or name in {*columns, *KEYS}]

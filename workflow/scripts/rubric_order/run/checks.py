@@ -26,7 +26,7 @@ TAKEN |= {"status", "store", "tables", "weights"}
 
 
 def check_meaning(config: Config, ready: Collection[str] = ()) -> None:
-    """Raise one `InputError` with a line a problem; `ready`: judges that a study may name without defining them."""
+    """Raise one `InputError` with a line per problem; `ready`: judges that a study may name without defining them."""
     problems = list(_problems(config, ready))
     if problems:
         raise InputError("config: " + "\nconfig: ".join(problems))

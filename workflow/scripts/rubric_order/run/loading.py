@@ -266,7 +266,7 @@ def read_templates(config: Config) -> Config:
 
 
 def bind_functions(config: Config) -> Config:
-    """Add the facts that functions of judges give about themselves, see `functions.resolved`; one line of error a
+    """Add the facts that functions of judges give about themselves, see `functions.resolved`; one line of the error per
     function.
     """
     judges, problems = dict(config.judges), []

@@ -1,5 +1,6 @@
-"""Room for the scheduler's files, and one timer at a time: Snakemake starts one each pass and each job that ends adds a
-pass, so 345 jobs made 33,723 passes and 165 s of processor time, not 23 (Snakemake 9.27.1; its pull request 3744).
+"""Room for the scheduler's files, and one timer at a time: Snakemake starts a timer in each pass, and each job that
+ends adds a pass, so 345 jobs made 33,723 passes and took 165 s of processor time, not 23 (Snakemake 9.27.1; its pull
+request 3744).
 """
 
 import importlib

@@ -306,7 +306,7 @@ class Scores(Stage):
         return f"{self.run.results}/responses/{wildcards.judge}"
 
     def responses(self, wildcards: Wildcards) -> list[str]:
-        """Responses of a judge, one file a shard, for all studies."""
+        """Responses of a judge, one file per shard, for all studies."""
         shards = range(1, self.run.judge(wildcards).shards + 1)
         return [f"{self.run.results}/responses/{wildcards.judge}/{shard}.parquet" for shard in shards]
 
