@@ -9,7 +9,7 @@ from rubric_order.probes import Question
 
 
 def lines_pattern(questions: Sequence[Question]) -> str:
-    """Regular expression of an answer with one line, ``[name] label``, a question."""
+    """Regular expression of an answer with one line, ``[name] label``, per question."""
     return r"\n".join(
         rf"\[{_plain(question.name)}\] (?:{'|'.join(map(_plain, question.labels))})" for question in questions
     )

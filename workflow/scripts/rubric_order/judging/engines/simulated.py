@@ -111,7 +111,7 @@ class SimulatedEngine(Engine[Simulated]):
             )
 
     def _answer_several(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
-        """Answers to several questions, a line each; a failed question has none. Only a crossed design lists the
+        """Answers to several questions, one line each; a failed question has none. Only a crossed design lists the
         levels: else no position of a level can be preferred.
         """
         places, n = len(requests[0].questions), len(requests[0].labels)
@@ -241,7 +241,7 @@ class SimulatedEngine(Engine[Simulated]):
 
         Args:
             items: dataset and id of the item that each request is about.
-            shown: orderings of the options, shape (requests, n).
+            orderings: of the options, shape (requests, n).
             shift: added to the opinion of the item, for all requests or for each.
             place: index of the question in the prompt, from 0.
             wording: see `_wording`.
