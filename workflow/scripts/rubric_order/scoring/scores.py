@@ -69,11 +69,13 @@ def score_reads(
     questions = module.questions(reads)
     if labels is not None:
         questions = [tuple(_relabelled(question, labels) for question in asked) for asked in questions]
-    read = _decisions(table, questions, Form.of(form)) if form else _choices(table, questions, module, answer_prefix)
-    choices = list(read)
+    read_choices = (
+        _decisions(table, questions, Form.of(form)) if form else _choices(table, questions, module, answer_prefix)
+    )
+    choices = list(read_choices)
     logprobs = [row if isinstance(row, list | np.ndarray) else None for row in table["option_logprobs"]]
     if form:
-        logprobs = list(_of_reads(table, logprobs))
+        logprobs = list(_read_logprobs(table, logprobs))
     answered = reads.reset_index(drop=True).assign(option_logprobs=pd.Series(logprobs, dtype=object))
     return module.score(answered, questions, choices)
 
@@ -117,10 +119,10 @@ def _decisions(table: pd.DataFrame, questions: list[Questions], form: Form) -> I
         yield (decisions.reread(text, form, labels, place if together else 0),)
 
 
-def _of_reads(table: pd.DataFrame, logprobs: Sequence[Any]) -> Iterator[Any]:
+def _read_logprobs(table: pd.DataFrame, logprobs: Sequence[Any]) -> Iterator[Any]:
     for row, levels, n, place in zip(logprobs, table["levels"], table["n"], table["read_index"], strict=True):
-        own = row[place * n : (place + 1) * n] if row is not None and len(levels) else row
-        yield None if own is None or np.isnan(own).all() else own
+        part = row[place * n : (place + 1) * n] if row is not None and len(levels) else row
+        yield None if part is None or np.isnan(part).all() else part
 
 
 def _parse(text: str, truncated: bool, constrained: str | None, questions: Questions, probe: Probe) -> Choices:

@@ -337,7 +337,7 @@ def _weights(
     weights *= simulation.decisiveness
     weights += simulation.position_weights(n) + simulation.interaction_weights(n)[scores, np.arange(n)]
     if wording is not None:
-        weights += _of_wording(simulation, shown, group, wording)
+        weights += _wording_weights(simulation, shown, group, wording)
     for size, key, purpose in (
         (simulation.item_positions, item, _ITEM_POSITIONS),
         (simulation.group_positions, group, _GROUP_POSITIONS),
@@ -363,7 +363,7 @@ def matches(simulation: Simulation, level: np.ndarray, wanted: np.ndarray, read:
     return np.abs(seen - wanted) <= 0.5 / step
 
 
-def _of_wording(simulation: Simulation, shown: np.ndarray, group: np.ndarray, wording: Wording) -> np.ndarray:
+def _wording_weights(simulation: Simulation, shown: np.ndarray, group: np.ndarray, wording: Wording) -> np.ndarray:
     """Log-weight that IDs and a reference answer give the option at each position, shape (reads, n)."""
     ids, number = np.unique(wording.ids, return_inverse=True)
     worth = np.array([simulation.id_preference.get(label, 0.0) for label in ids])[number.reshape(shown.shape)]

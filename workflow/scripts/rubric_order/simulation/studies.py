@@ -43,8 +43,8 @@ class Reads(NamedTuple):
     @property
     def positions(self) -> np.ndarray:
         """Selected position of each read, 0 where it failed, shape (items, reads)."""
-        kept = np.where(self.selection.failed, 0, self.selection.position)
-        return kept.reshape(self.shown.shape[:2])
+        selected = np.where(self.selection.failed, 0, self.selection.position)
+        return selected.reshape(self.shown.shape[:2])
 
     @property
     def scores(self) -> np.ndarray:
@@ -90,22 +90,22 @@ def read_items(
         if strategy == "random":
             count = 2 * n if budget is None else budget
             drawn = orderings.random_orderings(n, len(item) * count, rng=rng)
-            shown = drawn.reshape(len(item), count, n)
+            orders = drawn.reshape(len(item), count, n)
         else:
-            shown = orderings.choose(strategy, n, budget=budget)[None]  # the same for all items
-        ordering = shown @ max(10, n) ** np.arange(n)
-        read = joined(joined(item[:, None], ordering), _repeats(ordering))
-        shown = np.broadcast_to(shown, (*read.shape, n))
+            orders = orderings.choose(strategy, n, budget=budget)[None]  # the same for all items
+        ordering = orders @ max(10, n) ** np.arange(n)
+        key = joined(joined(item[:, None], ordering), _repeats(ordering))
+        orders = np.broadcast_to(orders, (*key.shape, n))
         selection = select(
             judge,
-            shown.reshape(-1, n),
-            opinion=np.repeat(opinion, shown.shape[1]),
-            item=np.repeat(item, shown.shape[1]),
-            group=np.repeat(group, shown.shape[1]),
-            read=read.ravel(),
+            orders.reshape(-1, n),
+            opinion=np.repeat(opinion, orders.shape[1]),
+            item=np.repeat(item, orders.shape[1]),
+            group=np.repeat(group, orders.shape[1]),
+            read=key.ravel(),
             temperature=temperature,
         )
-        reads[strategy] = Reads(shown, selection, human)
+        reads[strategy] = Reads(orders, selection, human)
     return reads
 
 
