@@ -42,9 +42,7 @@ _OTHER_LABEL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _TRAILING = re.compile(r"(?:[:=>|→]|-\s|[.!?]\s)\s*(?P<value>[^\s:=>|→]{1,8}(?:\s*(?:/|out\sof)\s*\d{1,2})?)$")
-_ECHO = re.compile(
-    r"\[[^\]\n]{1,60}\]\s*N\b(?!/)|\bexactly\s\w+\slines\b|\bone\sline\sfor\seach\sof\sthe\b", re.I
-)
+_ECHO = re.compile(r"\[[^\]\n]{1,60}\]\s*N\b(?!/)|\bexactly\s\w+\slines\b|\bone\sline\sfor\seach\sof\sthe\b", re.I)
 _FENCE = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
 _KEYS_OF_NAME = ("criterion", "criteria", "name", "aspect", "dimension", "metric", "category")
 _KEYS_OF_SCORE = ("score", "rating", "value", "grade", "mark", "result", "n", "points", "level", "final_score")
