@@ -267,7 +267,7 @@ class Certification:
     def _asking(self, watch: shard.Watch) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
         """Context with a function that asks requests and returns the responses. Several calls use one engine."""
         files.remove_leftovers(self.store.folder)
-        with jobs.in_rounds(self.judge, self.store, Resources(), second_requests=True, watch=watch) as ask:
+        with jobs.open_rounds(self.judge, self.store, Resources(), second_requests=True, watch=watch) as ask:
             yield ask
 
     def written(self) -> list[str]:
