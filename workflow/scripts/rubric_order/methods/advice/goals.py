@@ -45,15 +45,7 @@ class Margins(NamedTuple):
 
 @dataclass(frozen=True)
 class Asked:
-    """Goal of a prediction from a pilot, with the settings of this prediction.
-
-    Attributes:
-        goal: one of `GOALS`.
-        confidence: confidence of the study's intervals, and of the predictions' intervals.
-        margins: margins for the goal `equivalent`.
-        temperature: temperature at which answers are drawn; None if it is unknown.
-        seed: seed of draws of orderings.
-    """
+    """Goal of a prediction (one of `GOALS`), and its settings."""
 
     goal: str
     confidence: float
@@ -64,11 +56,8 @@ class Asked:
 
 @dataclass(frozen=True)
 class Predictor(ABC):
-    """Prediction of a goal's precision for a design, for any number and sizes of groups.
-
-    Attributes:
-        asked: goal of the prediction, with its confidence and margins.
-        truncated: names of the parts of variances that are estimated below 0 and count as 0.
+    """Prediction of a goal's precision for a design, for any number and sizes of groups. `truncated` names parts of
+    variances below 0.
     """
 
     asked: Asked = field(repr=False)
@@ -98,11 +87,7 @@ class Predictor(ABC):
 
 @dataclass(frozen=True)
 class _OfSums(Predictor):
-    """A goal whose prediction is a function of sums over groups: over all, and without each part of them.
-
-    Attributes:
-        sizes: number of items in each of the pilot's groups, shape (n_groups,).
-    """
+    """A goal that is predicted from sums over groups; `sizes` are those of the pilot's groups."""
 
     sizes: np.ndarray = field(repr=False)
 
@@ -138,7 +123,6 @@ class _OfMean(_OfSums):
         return self.mean
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Half-width from the pilot, then without each part of its groups, shape (1 + n_parts,)."""
         variance: np.ndarray = self.parts.variance(shape, groups)[:, 0]
         return self.width(shape, groups) * np.sqrt(variance)
 
@@ -155,7 +139,6 @@ class _OfR(_OfSums):
         return float(np.tanh(self.z[0]))
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Half-width from the pilot, then without each part of its groups, shape (1 + n_parts,)."""
         reach = self.width(shape, groups) * np.sqrt(self.parts.variance(shape, groups)[:, 0])
         return (np.tanh(self.z + reach) - np.tanh(self.z - reach)) / 2
 
@@ -169,7 +152,6 @@ class _OfPreference(_OfSums):
     by_group: bool
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Half-width from the pilot, then without each part of its groups, shape (1 + n_parts,)."""
         variance = np.maximum(self.parts.variance(shape, groups), self.least / shape.items / groups)
         width = float(distributions.normal_quantile((1 + self.asked.confidence) / 2))
         return (self.width(shape, groups) if self.by_group else width) * np.sqrt(variance).mean(axis=1)
@@ -177,23 +159,17 @@ class _OfPreference(_OfSums):
 
 @dataclass(frozen=True)
 class _OfPairs(_OfSums):
-    """Share of pairs of items that a design ranks right: as the means over all orderings rank them.
+    """Share of pairs of items that a design ranks as the means over all orderings do: 1/2 + arcsin(rho) / pi for normal
+    scores.
 
-    For normal scores, the share is 1/2 + arcsin(rho) / pi. Here rho is the correlation over items between the mean
-    score by the design and the mean score over all orderings.
-
-    Source: Sheppard (1899), On the application of the theory of error to cases of normal distribution and normal
-    correlation; rho squared is the coefficient of generalisability.
+    Source: Sheppard (1899), On the application of the theory of error; rho squared is the coefficient of
+    generalisability.
     """
 
     item: np.ndarray = field(repr=False)
     error: np.ndarray = field(repr=False)
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Share from the pilot, then without each part of its groups, shape (1 + n_parts,).
-
-        Neither the number of groups nor their sizes matter.
-        """
         item, error = np.maximum(self.item, 0), np.maximum(self.error, 0)
         with np.errstate(invalid="ignore", divide="ignore"):
             squared = np.where(item + error > _NO_VARIANCE, item / (item + error), np.nan)
@@ -219,10 +195,7 @@ class _OfCard(Predictor):
         return ends[0], ends[1]
 
     def reaches(self, shape: Shape, groups: float, target: float) -> bool:
-        """True if the prediction from the upper end of the errors is at least as good as a target.
-
-        The computation stops early if a share cannot reach the target.
-        """
+        """Whether the upper end of the errors is good enough; stops early if a share cannot reach the target."""
         return better(self.asked.goal, self._at(shape, groups, self.times(shape)[1], enough=target), target)
 
     def times(self, shape: Shape) -> tuple[float, float]:
@@ -243,16 +216,7 @@ class _OfCard(Predictor):
 
 
 def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
-    """Predictor of a goal's precision in a study with a design.
-
-    Args:
-        pilot: the pilot's reads. Goals of a card use both readouts, whatever the readout of `pilot` is.
-        design: design of the study.
-        asked: goal of the prediction, with its confidence and margins.
-
-    Raises:
-        Unknown: the pilot does not allow the prediction.
-    """
+    """Predictor of a goal's precision in a study with a design; raises `Unknown`. Goals of a card use both readouts."""
     if asked.goal in OF_CARDS:
         return _of_card(pilot, design, asked)
     if asked.goal == RANKED:
@@ -292,10 +256,7 @@ def _check_varies(variance: np.ndarray) -> None:
 
 
 def _of_pairs(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
-    """Predictor from variances between the items of a group, by the analysis of variance.
-
-    If all groups have one item, the variances are those between all items.
-    """
+    """Predictor from variances between the items of a group, or between all items if all groups have one."""
     every = pilot.values.mean(axis=2)
     by_design = pilot.values[..., : design.repeats].mean(axis=2)
     sizes = np.bincount(pilot.unit)
@@ -345,18 +306,12 @@ def _of_card(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
 
 
 def better(goal: str, one: float, other: float) -> bool:
-    """True if `one`, a value of a goal, is at least as good as another value `other`."""
+    """True if `one` is at least as good as `other` for a goal."""
     return one >= other if goal in RISING else one <= other
 
 
 def groups_needed(of: Predictor, shape: Shape, target: float) -> float:
-    """Least number of groups with which a goal reaches its target; infinite if no number is enough.
-
-    Args:
-        of: predictor of the goal.
-        shape: shape of the groups.
-        target: value that the goal has to reach.
-    """
+    """Least number of groups with which a goal reaches its target; infinite if none does."""
 
     def enough(groups: float) -> bool:
         return of.reaches(shape, groups, target)

@@ -14,18 +14,8 @@ SCALE = (1, 5)  # scale of labels, and of human scores if a dataset states no ot
 def by_item(
     items: pd.DataFrame, human_scales: Mapping[str, Sequence[float]], votes: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Golden scores of each item by labels and by judges, from 0 to 1; and the ends of the scale of its human scores.
-
-    The human scores themselves are not in the table.
-
-    Args:
-        items: one row per item, with `COLUMNS`.
-        human_scales: dictionary from dataset to least and greatest human score, by default `SCALE`.
-        votes: scores by judges of the run, see `golden_scores.estimate`; None if there are none.
-
-    Returns:
-        A table with dataset and item as index. Its columns are `least`, `greatest`, `LABELS` (the mean label), and one
-        column per judge.
+    """Golden scores by labels and by judges, from 0 to 1, and the ends of the human scale (`least`, `greatest`), by
+    dataset and item.
     """
     ends = [human_scales.get(dataset, SCALE) for dataset in items["dataset"]]
     labels = [np.mean(given) if len(given) else np.nan for given in items["reference_labels"]]
@@ -40,20 +30,12 @@ def by_item(
 
 
 def _unit(scores: Any, least: Any, greatest: Any) -> Any:
-    """Scores as shares of their scale, from 0 to 1."""
     return (scores - least) / (greatest - least)
 
 
 def sources(items: pd.DataFrame, known: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
-    """Dictionary from source to golden scores, mapped linearly to the scale 1 to n; without sources that score no item.
-
-    Args:
-        items: one row per item, with `dataset`, `item_id` and `human_score`.
-        known: golden scores from 0 to 1, and the ends of the scale of human scores, see `by_item`.
-        n: number of score levels.
-
-    Returns:
-        Scores have shape (items,); NaN for an item without a score. People come first, then labels, then judges.
+    """Golden scores on the scale 1 to n by source (people, labels, judges), shape (items,), NaN without a score; no
+    source without scores.
     """
     golden = known.reindex(pd.MultiIndex.from_frame(items[["dataset", "item_id"]]))
     given = {HUMAN: _unit(items["human_score"].to_numpy(dtype=float), *(golden[end] for end in ("least", "greatest")))}
