@@ -18,16 +18,8 @@ SHARED = [key for key in KEYS if key != "judge"]
 
 
 class Panel(NamedTuple):
-    """Choices of several judges in the same prompts.
-
-    Attributes:
-        about: dictionary with the values that the judges share: those of `SHARED`, and `benchmark`.
-        judges: names of the judges.
-        reads: one row per prompt that any judge has read: `unit_id`, `order`, `group_id`, `task`, `candidate`,
-            `candidates`.
-        winners: index of the chosen candidate, from 1, shape (prompts, judges); `series.TIE` for a tie, `series.NONE`
-            for no choice.
-        read: True where the judge has read the prompt, shape (prompts, judges).
+    """Choices of several judges in the same prompts, shape (prompts, judges): `winners` from 1, or `series.TIE`,
+    `series.NONE`.
     """
 
     about: Row
@@ -47,12 +39,8 @@ class Panel(NamedTuple):
         return self._replace(reads=reads, winners=self.winners[all_read], read=self.read[all_read])
 
     def series(self) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-        """Comparisons that are read in all orders, with their prompts.
-
-        Returns:
-            A table with one row per comparison, and two arrays. The first has, for each prompt of a comparison, its row
-            in `reads`, shape (n, n_orders). The second has the candidate, numbered from 1, at each position of each
-            prompt, shape (n, n_orders, p).
+        """Comparisons that are read in all orders; their rows in `reads` (n, n_orders), and the candidate at each
+        position (n, n_orders, p).
         """
         reads = self.reads.assign(row=np.arange(len(self.reads)))
         size = reads.groupby("unit_id")["order"].transform("size")
@@ -65,15 +53,8 @@ class Panel(NamedTuple):
 
 
 def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -> Iterator[Panel]:
-    """Collect the choices of all judges that have the same values of `SHARED` and the same benchmark.
-
-    Each combination of these values with two or more judges gives a panel. A judge's choices are those of one run, see
-    `comparison_reads.first_run`.
-
-    Args:
-        tables: scores of comparisons, one table per judge and dataset, with the columns `NEEDED`.
-        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
-            not in the dictionary, all forms count.
+    """Panels of two or more judges with the same `SHARED` and benchmark, each judge by one run
+    (`comparison_reads.first_run`). `forms`: those that count, by benchmark.
     """
     keys = [*SHARED, "benchmark"]
     settings: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
@@ -94,42 +75,20 @@ def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -
 
 
 def counts(winners: np.ndarray, p: int) -> np.ndarray:
-    """Number of judges that make each choice, a tie first, shape (prompts, judges) -> (prompts, p + 1).
-
-    Args:
-        winners: index of the candidate that each judge chooses, from 1, shape (prompts, judges); `series.TIE` for a
-            tie, `series.NONE` for no choice.
-        p: number of candidates.
-    """
+    """Number of judges that make each choice, a tie first, shape (prompts, judges) -> (prompts, p + 1)."""
     return (winners[:, :, None] == np.arange(p + 1)).sum(axis=1)
 
 
 def off_the_mode(winners: np.ndarray, p: int) -> np.ndarray:
-    """Number of judges that do not make the commonest choice, shape (prompts,).
-
-    Judges without a choice do not count.
-
-    Args:
-        winners: index of the candidate that each judge chooses, from 1, shape (prompts, judges); `series.TIE` for a
-            tie, `series.NONE` for no choice.
-        p: number of candidates.
-
-    Source: Shi et al., Judging the Judges, Appendix C.2.
+    """Number of judges with another than the commonest choice, shape (prompts,). Source: Shi et al., Judging the
+    Judges, Appendix C.2.
     """
     votes = counts(winners, p)
     return votes.sum(axis=1) - votes.max(axis=1)
 
 
 def majority(winners: np.ndarray, p: int) -> np.ndarray:
-    """Commonest choice of each prompt; `series.TIE` if several are commonest, `series.NONE` if no judge makes a choice.
-
-    Shape (prompts, judges) -> (prompts,).
-
-    Args:
-        winners: index of the candidate that each judge chooses, from 1, shape (prompts, judges); `series.TIE` for a
-            tie, `series.NONE` for no choice.
-        p: number of candidates.
-    """
+    """Commonest choice of each prompt, shape (prompts, judges) -> (prompts,); `series.TIE` if several are commonest."""
     votes = counts(winners, p)
     most = votes.max(axis=1)
     several = (votes == most[:, None]).sum(axis=1) > 1
@@ -137,18 +96,7 @@ def majority(winners: np.ndarray, p: int) -> np.ndarray:
 
 
 def kappa(one: np.ndarray, other: np.ndarray, cluster: np.ndarray, p: int, confidence: float) -> Interval:
-    """Cohen's kappa of two judges' choices, with the jackknife's interval over clusters.
-
-    The agreement by chance is that of two other judges. Their choices do not depend on the prompt, but they choose each
-    candidate, and a tie, as often as the given judges.
-
-    Args:
-        one: choice of the first judge in each prompt, from 1 to p, or 0 for a tie, shape (m,).
-        other: choice of the second judge in each prompt, in the same form.
-        cluster: index of each prompt's cluster, from 0, shape (m,).
-        p: number of candidates.
-        confidence: nominal coverage of the interval.
-    """
+    """Cohen's kappa of two judges' choices, 0 (tie) to p, with the jackknife's interval over clusters."""
     eye = np.eye(p + 1)
     table = np.column_stack([np.ones(len(one)), one == other, eye[one], eye[other]])
     sums = resampling.left_out_sums(table, cluster)

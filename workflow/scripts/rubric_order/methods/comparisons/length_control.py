@@ -1,20 +1,11 @@
 """Length control: effect of a text's length on its log-odds of being preferred, and win rates without this effect.
 
-A read of a pair of candidates i and j on question q prefers i with log-odds
+Log-odds of i over j: theta_i - theta_j + phi tanh((length_i - length_j) / sd) + gamma_q (difficulty; only against a
+baseline) + beta place (1 or -1). A tie is a verdict of a half. The controlled win rate averages probabilities without
+the term of length.
 
-    theta_i - theta_j + phi tanh((length_i - length_j) / sd) + gamma_q + beta place
-
-where theta is the strength of a candidate, phi the effect of length, and beta the effect of position. sd is the
-standard deviation of the difference of lengths. `place` is 1 if i stands first, and -1 if j stands first. gamma is the
-difficulty of a question; the model has this term only if all candidates are compared with a baseline. A tie is a
-verdict of a half, which counts half for each candidate.
-
-The win rate of a candidate at a difference of lengths of 0 is a mean of probabilities over the candidate's reads. Each
-is the probability that the candidate wins, computed without the term of length, but with the positions in this read.
-
-Source: Dubois, Galambosi, Liang and Hashimoto (2024), Length-Controlled AlpacaEval: A Simple Way to Debias Automatic
-Evaluators. Four things are ours: the term of position, one phi for all candidates, random difficulties, and errors from
-clusters.
+Source: Dubois, Galambosi, Liang and Hashimoto (2024), Length-Controlled AlpacaEval. Ours: the position, one phi, random
+difficulties, errors from clusters.
 """
 
 from typing import NamedTuple
@@ -36,20 +27,8 @@ NO_NODES = 0.0, np.zeros(1), np.ones(1)
 
 
 class Pairs(NamedTuple):
-    """Reads of pairs.
-
-    Attributes:
-        verdict: 1 if the first candidate (in canonical order) wins, 0 if the second candidate wins, a half for a tie.
-        first: index of the first candidate, from 0.
-        second: index of the second candidate, from 0.
-        baseline: index of the candidate that is in all pairs; -1 if there is none.
-        question: index of each read's question, from 0.
-        length: length of the first candidate's text minus length of the second's, in characters.
-        sd: standard deviation of `length` over pairs.
-        place: 1 if the first candidate stands first in the prompt, -1 if it stands last.
-        cluster: index of each read's cluster, from 0.
-
-    All are of shape (reads,) except `baseline` and `sd`.
+    """Reads of pairs, each array of shape (reads,): `verdict` for the first candidate (canonical order), 1, 0 or a
+    half; difference of lengths in characters, and its `sd` over pairs; `place` 1 if the first stands first, else -1.
     """
 
     verdict: np.ndarray
@@ -71,16 +50,10 @@ WHOLE = ("baseline", "sd")
 
 
 class Design(NamedTuple):
-    """Columns of the regression.
+    """Columns of the regression, length and position last, for the reads `kept`; `side` is 1 if the second candidate is
+    the baseline, else -1, None without difficulties.
 
-    Attributes:
-        x: values of the columns for each read in the regression, shape (reads, k); the last two columns are length and
-            position.
-        kept: True for reads in the regression, shape (all reads,). If the regression has strengths, reads of candidates
-            that always or never win are left out, because they tell nothing.
-        side: 1 if the second candidate is the baseline, -1 if the first candidate is, shape (reads,); None if the
-            regression has no difficulties of questions.
-        notes: parts that the regression leaves out.
+    Reads of candidates that always or never win tell nothing about strengths and are left out.
     """
 
     x: np.ndarray
@@ -97,15 +70,10 @@ class Design(NamedTuple):
 
 
 def design(pairs: Pairs, length: np.ndarray, further: np.ndarray | None = None) -> Design:
-    """Columns of the regression: further columns, strengths, length and position.
+    """Columns of the regression: `further` ones, strengths (if each candidate has `LEAST_PAIRS` reads), `length`,
+    position.
 
-    There are strengths if each candidate has at least `LEAST_PAIRS` reads. There are also difficulties if one
-    candidate, the baseline, is in all pairs, and each question has at least `LEAST_CANDIDATES` other candidates.
-
-    Args:
-        pairs: reads of pairs.
-        length: the term of the difference of lengths, shape (reads,), such as the result of `scaled`.
-        further: columns of other properties that the judge may prefer, shape (reads, m); None for no such columns.
+    Difficulties need a baseline and `LEAST_CANDIDATES` other candidates a question.
     """
     kept: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
     notes: list[str] = []
@@ -136,11 +104,7 @@ def _are_comparable(pairs: Pairs) -> bool:
 
 
 def told(pairs: Pairs) -> np.ndarray:
-    """True for reads that tell something about strengths, shape (reads,).
-
-    A read is left out if one of its two candidates wins all reads in which this candidate stands, or loses all of them.
-    The same is done with the reads that are left, until no more reads are left out.
-    """
+    """True for reads of candidates that neither win nor lose all their reads, repeated until no more are left out."""
     kept: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
     while True:
         both = np.concatenate([pairs.first[kept], pairs.second[kept]])
@@ -163,29 +127,18 @@ def _has_difficulties(pairs: Pairs) -> bool:
 
 
 class Difficult(NamedTuple):
-    """A regression with random difficulties of questions.
-
-    Attributes:
-        found: fit of the coefficients; the last coefficient is the standard deviation of the difficulties.
-        sd: this standard deviation.
-    """
+    """A regression with random difficulties of questions; its last coefficient, `sd`, is their standard deviation."""
 
     found: cluster_robust.Fit
     sd: float
 
 
 def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
-    """Fit the regression in which each question is harder or easier for all candidates against the baseline.
+    """Fit with normal difficulties of questions, integrated by Gauss-Hermite quadrature; errors from each question's
+    derivatives.
 
-    Difficulties are normal; the likelihood is integrated over them by Gauss-Hermite quadrature. Errors come from the
-    derivatives of each question's log-likelihood. AlpacaEval proceeds differently (`two_steps`): it first estimates a
-    difficulty of each question from the same verdicts, and then takes this difficulty as known. With few candidates,
-    AlpacaEval's estimate of the effect of length is too large, and the error of this estimate is too small.
-
-    Args:
-        design: columns of the regression, with difficulties of questions.
-        pairs: the reads in the regression; their questions are the clusters.
-        n_clusters: number of questions.
+    AlpacaEval (`two_steps`) takes difficulties from the same verdicts as known: with few candidates, its effect of
+    length is too large and its error too small.
     """
     x, side, verdict, question = design.x, design.sides, pairs.verdict, pairs.question
     start = np.append(penalised(x, verdict, np.full(x.shape[1], 1e-6)), 0.5)
@@ -216,15 +169,8 @@ def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficul
 
 
 def _without_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
-    """Fit the regression in which all questions are equally hard; the standard deviation is 0, without an error.
-
-    The likelihood is an even function of the standard deviation. So at 0, the information of the column for the
-    standard deviation is 0 or below. If this column were kept, no coefficient would have an error.
-
-    Args:
-        design: columns of the regression.
-        pairs: the reads in the regression; their questions are the clusters.
-        n_clusters: number of questions.
+    """Fit in which all questions are equally hard. At a standard deviation of 0 its column has no information (the
+    likelihood is even in it): kept, it would leave no coefficient an error.
     """
     own = fit(design.x, pairs.verdict, pairs.question, n_clusters)
     k = design.x.shape[1]
@@ -247,11 +193,8 @@ def _likelihood(
     *,
     second: bool = False,
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Log-likelihood of the regression with random difficulties, and its derivatives.
-
-    Returns:
-        The log-likelihood; its derivative for each question, shape (n, k + 1); and minus its second derivative for each
-        question, shape (n, k + 1, k + 1). The second derivative is empty unless `second` is True.
+    """Log-likelihood with random difficulties, its derivative (n, k + 1) and, if `second`, minus its second one (n, k +
+    1, k + 1), by question.
     """
     eta = (x @ b[:-1])[:, None] + b[-1] * side[:, None] * NODES
     of_reads = verdict[:, None] * eta - np.logaddexp(0, eta)
@@ -288,16 +231,8 @@ def _by_question(values: np.ndarray, question: np.ndarray, n: int) -> np.ndarray
 
 
 def two_steps(design: Design, pairs: Pairs, n_clusters: int) -> float:
-    """Effect of length by AlpacaEval's own two steps, without an interval.
-
-    The first step estimates the difficulties of all questions, shrunk towards 0 as if their standard deviation were 1,
-    with all candidates equally sensitive to them. The second step is the regression with each candidate's own
-    sensitivity to these difficulties.
-
-    Args:
-        design: columns of the regression, with difficulties of questions.
-        pairs: the reads in the regression; their questions are the clusters.
-        n_clusters: number of questions.
+    """Effect of length by AlpacaEval's own two steps, without an interval: difficulties shrunk as if their standard
+    deviation were 1, then each candidate's sensitivity to them.
     """
     x, question = design.x, pairs.question
     columns = np.column_stack([np.eye(n_clusters)[question] * design.sides[:, None], x])
@@ -308,13 +243,7 @@ def two_steps(design: Design, pairs: Pairs, n_clusters: int) -> float:
 
 
 def penalised(x: np.ndarray, verdict: np.ndarray, penalty: np.ndarray) -> np.ndarray:
-    """Coefficients of a logistic regression, shrunk towards 0, by Newton's method with halved steps.
-
-    Args:
-        x: columns of the regression, shape (reads, k).
-        verdict: 1 if the first candidate wins, 0 if the second wins, or a value between, shape (reads,).
-        penalty: penalty of each coefficient b, shape (k,). It adds penalty b^2 / 2 to the loss.
-    """
+    """Coefficients of a logistic regression with penalties `penalty` b^2 / 2, by Newton's method with halved steps."""
     b = np.zeros(x.shape[1])
 
     def loss(b: np.ndarray) -> float:
@@ -342,13 +271,8 @@ def scaled(pairs: Pairs) -> np.ndarray:
 
 
 def fit(x: np.ndarray, verdict: np.ndarray, cluster: np.ndarray, n_clusters: int) -> cluster_robust.Fit:
-    """Fit the logistic regression by maximum likelihood, with clusters as the sample.
-
-    Args:
-        x: columns of the regression, shape (reads, k).
-        verdict: 1 if the first candidate wins, 0 if the second wins, or a value between, shape (reads,).
-        cluster: index of each read's cluster, from 0, shape (reads,).
-        n_clusters: number of clusters.
+    """Logistic regression by maximum likelihood, with clusters as the sample; verdicts between 0 and 1 count for
+    both.
     """
     won, lost = np.flatnonzero(verdict > 0), np.flatnonzero(verdict < 1)
     weight = np.concatenate([verdict[won], 1 - verdict[lost]])
@@ -359,14 +283,7 @@ def fit(x: np.ndarray, verdict: np.ndarray, cluster: np.ndarray, n_clusters: int
 
 
 def fit_log_odds(x: np.ndarray, log_odds: np.ndarray, cluster: np.ndarray, n_clusters: int) -> cluster_robust.Fit:
-    """Fit known log-odds of the first candidate by least squares, with clusters as the sample.
-
-    Args:
-        x: columns of the regression, shape (reads, k).
-        log_odds: log-odds of the first candidate over the second in each read, shape (reads,).
-        cluster: index of each read's cluster, from 0, shape (reads,).
-        n_clusters: number of clusters.
-    """
+    """Fit known log-odds of the first candidate over the second by least squares, with clusters as the sample."""
     right = np.zeros((n_clusters, x.shape[1]))
     np.add.at(right, cluster, x * log_odds[:, None])
     information = np.zeros((n_clusters, x.shape[1], x.shape[1]))
@@ -375,14 +292,8 @@ def fit_log_odds(x: np.ndarray, log_odds: np.ndarray, cluster: np.ndarray, n_clu
 
 
 class WinRate(NamedTuple):
-    """Win rate of a candidate, raw and at a difference of lengths of 0, each with the influence of each cluster.
-
-    Attributes:
-        raw: raw win rate, from 0 to 1.
-        of_raw: influence of each cluster on `raw`, shape (n_clusters,), see `cluster_robust.interval`.
-        controlled: win rate at a difference of lengths of 0, from 0 to 1. NaN if the design does not determine it, see
-            `tells_controlled`.
-        of_controlled: influence of each cluster on `controlled`, shape (n_clusters,).
+    """Raw win rate and that at a difference of lengths of 0 (NaN where not `tells_controlled`), each with its influence
+    (n_clusters,), see `cluster_robust.interval`.
     """
 
     raw: float
@@ -394,17 +305,8 @@ class WinRate(NamedTuple):
 def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate: int, n_clusters: int) -> WinRate:
     """Win rate of one candidate over its reads in a regression.
 
-    In the controlled win rate, each read keeps the positions of its candidates. The logit is not linear: if the term of
-    position were left out too, the difference from the raw win rate would include the effect of position. A cluster
-    influences the controlled win rate in two ways: through the coefficients, and through the opponents and positions
-    that the candidate has in the cluster.
-
-    Args:
-        pairs: the reads in the regression.
-        design: columns of the regression.
-        found: fit of the regression, by `with_difficulties` if it has difficulties, else by `fit`.
-        candidate: index of the candidate, from 0.
-        n_clusters: number of clusters.
+    Controlled, each read keeps its positions: without them, the difference from the raw rate would hold their effect. A
+    cluster's influence is through coefficients, and through opponents and positions.
     """
     mine = (pairs.first == candidate) | (pairs.second == candidate)
     side = np.where(pairs.first == candidate, 1.0, -1.0)[mine]
@@ -427,15 +329,8 @@ def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate:
 
 
 def tells_controlled(pairs: Pairs, columns: np.ndarray, found: cluster_robust.Fit) -> bool:
-    """True if the design determines the log-odds of reads at a difference of lengths of 0.
-
-    False in two cases. First, candidates and positions determine the difference of lengths, for example if each
-    candidate is longer than the baseline by a constant. Second, all pairs have the same difference, and it is not 0.
-
-    Args:
-        pairs: the reads.
-        columns: columns of the reads, with 0 for length, shape (reads, k).
-        found: fit of the regression.
+    """False if candidates and positions determine the difference of lengths, or if all pairs have the same one, not
+    0.
     """
     k = columns.shape[1]
     told = np.abs(columns @ found.space[:k] - np.pad(columns, [(0, 0), (0, len(found.space) - k)])).max()
@@ -443,7 +338,6 @@ def tells_controlled(pairs: Pairs, columns: np.ndarray, found: cluster_robust.Fi
 
 
 def _of_mean(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Mean of the values minus their mean without each cluster, shape (n_clusters,)."""
     total, size = (np.bincount(cluster, weights, n_clusters) for weights in (values, np.ones(len(values))))
     left = len(values) - size
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -453,19 +347,11 @@ def _of_mean(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.nda
 def within(
     outcome: np.ndarray, terms: np.ndarray, unit: np.ndarray, cluster: np.ndarray, n_clusters: int
 ) -> cluster_robust.Fit:
-    """Effects of terms that vary among reads of a pair, on the log-odds of the first candidate over the second.
+    """Effects of terms that vary among reads of a pair on the log-odds of the first candidate (`outcome` 1, second -1,
+    tie 0).
 
-    The model is a conditional logit of any two reads of the same pair, see `preference`. The judge's preference between
-    the two candidates cancels. If there are ties, the pair's rate of ties cancels too. A tie lies half-way between the
-    candidates, as in Davidson's model.
-
-    Args:
-        outcome: 1 if the judge chooses the first candidate, -1 for the second candidate, 0 for a tie, shape (reads,).
-        terms: value of each term in each read, shape (reads, k); for example 1 if the first candidate stands first, -1
-            if it stands last.
-        unit: index of each read's pair, from 0, shape (reads,).
-        cluster: index of the cluster of each read's pair, from 0, shape (reads,).
-        n_clusters: number of clusters.
+    A conditional logit of two reads of a pair (`preference`): preference and rate of ties cancel. A tie lies half-way,
+    as in Davidson's model.
     """
     order = np.argsort(unit, kind="stable")
     size = np.bincount(unit)
@@ -489,13 +375,5 @@ def within(
 
 
 def _pairs_of(size: np.ndarray, side: int) -> list[tuple[int, np.ndarray]]:
-    """Indices of the reads in every pair of reads of a unit, for each number of reads that units have.
-
-    Args:
-        size: number of reads of each unit, shape (n_units,).
-        side: 0 for the first read of each pair, 1 for the second.
-
-    Returns:
-        One entry per number of reads: the number, and for each pair the index of the read in its unit, from 0.
-    """
+    """Index in its unit of one `side` of every pair of reads, for each number of reads that units have."""
     return [(int(count), np.triu_indices(count, 1)[side]) for count in np.unique(size)]

@@ -1,7 +1,5 @@
-"""Variance of a read under repetition, separately for each ordering.
-
-A judge can be sure in the usual ordering and waver in other orderings, or the reverse. So repeats of one ordering tell
-nothing about the other orderings, and repeats of a single ordering alone do not give the variance of repetition.
+"""Variance of a read under repetition, by ordering: a judge can be sure in one and waver in another, so repeats of one
+ordering do not give it.
 """
 
 import numpy as np
@@ -14,16 +12,7 @@ PROBABILITIES, REPEATS = "option probabilities", "repeats"  # sources of varianc
 
 
 def at_temperature(shares: np.ndarray, temperature: float) -> np.ndarray:
-    """Probabilities from which a judge draws its answers at a temperature.
-
-    Args:
-        shares: probabilities at temperature 1, shape (..., n); sum 1.
-        temperature: temperature of the draw. At 0, the most probable option has probability 1; of several equally
-            probable options, the first.
-
-    Returns:
-        Shape (..., n).
-    """
+    """Probabilities at a temperature, from those at 1, shape (..., n); at 0 the (first) most probable option has 1."""
     if temperature == 0:
         return (np.arange(shares.shape[-1]) == shares.argmax(axis=-1)[..., None]).astype(float)
     weights = (shares / shares.max(axis=-1, keepdims=True)) ** (1 / temperature)
@@ -31,15 +20,7 @@ def at_temperature(shares: np.ndarray, temperature: float) -> np.ndarray:
 
 
 def variance_of_draw(shares: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Variance of a score that is drawn from probabilities: sum p s^2 - (sum p s)^2.
-
-    Args:
-        shares: probability of each option, shape (..., n).
-        scores: score of each option, shape (..., n).
-
-    Returns:
-        Shape (...), in points squared.
-    """
+    """Variance of a score that is drawn: sum p s^2 - (sum p s)^2, shapes (..., n) -> (...)."""
     mean = (shares * scores).sum(axis=-1, keepdims=True)
     return (shares * (scores - mean) ** 2).sum(axis=-1)
 
@@ -54,24 +35,10 @@ def repeats_of(block: Block) -> int | None:
 def variances(
     block: Block, readout: Readout, values: np.ndarray, temperature: float | None = None
 ) -> tuple[np.ndarray, str] | None:
-    """Variance of each read under repetition, and the source of the variance.
+    """Variance of each read under repetition, (n_items, K), and its source; None without one.
 
-    If an answer is one draw from option probabilities, the probabilities give the variance. A written score has the
-    variance of the draw. An expected score has a variance of 0, because such a judge has the same option probabilities
-    in every repeat. Otherwise repeats give the variance, if each item is read equally often, at least twice, in each of
-    several orderings.
-
-    Args:
-        block: the reads, with `position_probabilities` where these are known.
-        readout: readout of the scores.
-        values: the scores, items by reads, see `Block.matrix`.
-        temperature: temperature at which the judge draws its answers from the option probabilities; None if this
-            temperature is not known, or if answers are no such draws, for example because other text comes first.
-
-    Returns:
-        Variances of one read, shape (n_items, K), and their source; None if both sources are missing. Variances from
-        repeats are equal for all reads of an item in one ordering. A variance is NaN if it cannot be computed, for
-        example for a read without a score.
+    Where an answer is one draw from probabilities (`temperature` is known), a written score has that of the draw, an
+    expected one 0. Else from two or more repeats of each of several orderings.
     """
     of_read = readout in VALUES  # a calibrated score is not drawn
     if temperature is not None and of_read and "position_probabilities" in block.table:

@@ -13,21 +13,11 @@ CONFIDENCE = 0.99
 
 
 def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Interval:
-    """Power b of the option probabilities p: answers look as if they were drawn in proportion to p^b.
+    """Power b of the option probabilities p: answers look drawn in proportion to p^b; 1 as they are, 1 / T at
+    temperature T.
 
-    The power is 1 if answers are drawn from the probabilities as they are. It is 1 / T if answers are drawn at
-    temperature T and the probabilities are those at temperature 1. If the most probable option is always written, no
-    finite power fits best.
-
-    Args:
-        shares: probability of each option in each read, shape (n_reads, n). An option with probability 0 does not count
-            as an option, unless it was written.
-        chosen: index of the option that was written, from 0, shape (n_reads,).
-        cluster: index of each read's cluster, from 0 and without gaps, shape (n_reads,).
-
-    Returns:
-        The maximum likelihood estimate, with an interval by Student's t over clusters at a confidence of `CONFIDENCE`.
-        Unknown if no estimate lies between `SMALLEST` and `GREATEST`.
+    Maximum likelihood with Student's t over clusters at `CONFIDENCE`; unknown outside `SMALLEST` to `GREATEST` (always
+    the most probable: none is finite).
     """
     from scipy import optimize  # slow to import
 
