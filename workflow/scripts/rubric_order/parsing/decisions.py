@@ -1,8 +1,7 @@
 """Answers of decision models: the probability of each option, from their JSON. No text is parsed.
 
-Two dialects are read. `decisions` is OpenAI's: a list of answers with the names of their questions, or without names in
-the order of the questions. `systemone` is TypeSafe's: a mapping from the name of a question to its answer. Sources:
-``openai/types/decision.py`` of the client that the project pins; docs/decisions.md names the other dialect's pages.
+`decisions` is OpenAI's dialect: a list of answers, by name or in the order of the questions. `systemone` is TypeSafe's:
+a mapping by name. Sources: ``openai/types/decision.py`` of the pinned client; docs/decisions.md.
 """
 
 import json
@@ -33,12 +32,8 @@ TYPES: Mapping[Dialect, Mapping[Question, str]] = {
 
 
 class Form(NamedTuple):
-    """Form in which a decision is asked for.
-
-    Attributes:
-        dialect: dialect of the endpoint.
-        question: `score`, with the levels as an ordered rubric; `choice`, with levels that have names; or `predicate`,
-            with one yes-or-no question per level.
+    """Dialect of the endpoint, and question: `score` (levels as an ordered rubric), `choice` (with names), `predicate`
+    (yes or no per level).
     """
 
     dialect: Dialect
@@ -52,22 +47,15 @@ class Form(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Answer of a decision model.
-
-    Attributes:
-        probabilities: probability of the option at each position of the prompt; they sum to 1.
-        chosen: index (from 0) of the position whose option the model itself names; None if the model names no option.
+    """Probability of the option at each position, summing to 1, and the position (from 0) that the model names, or
+    None.
     """
 
     probabilities: tuple[float, ...]
     chosen: int | None
 
     def choice(self, labels: Sequence[str]) -> Choice:
-        """The label of the option that the model names, or else of the most probable option. A tie chooses none.
-
-        Args:
-            labels: label of the option at each position.
-        """
+        """The label of the option that the model names, or else of the most probable option; a tie chooses none."""
         if self.chosen is not None:
             return Choice(labels[self.chosen], CHOSEN)
         values = np.array(self.probabilities)
@@ -76,11 +64,7 @@ class Decision(NamedTuple):
 
 
 class DecisionError(ValueError):
-    """An answer that gives no probabilities.
-
-    Attributes:
-        reason: one of the constants of this module; None where the answer does not have the form of the dialect.
-    """
+    """An answer that gives no probabilities; `reason` is None where it has not the dialect's form."""
 
     def __init__(self, reason: str | None, details: str = "") -> None:
         super().__init__(details)
@@ -88,32 +72,19 @@ class DecisionError(ValueError):
 
 
 def value_of(label: str) -> str:
-    """Name of a level in a `choice`. It is no bare number, because JavaScript sorts keys that are numbers."""
+    """Name of a level in a `choice`: no bare number, because JavaScript sorts keys that are numbers."""
     return f"Score {label}"
 
 
 def names_of(form: Form, labels: Sequence[str], number: int = 0) -> list[str]:
-    """Names of the questions that ask about one ordering of the levels.
-
-    Args:
-        form: form of the questions.
-        labels: label of the option at each position.
-        number: place of the ordering in the request, from 1; 0 if the request asks about a single ordering.
-    """
+    """Names of the questions about one ordering, whose `number` in the request is from 1, or 0 for a single one."""
     names = [value_of(label) for label in labels] if form.question == "predicate" else [NAME]
     return [f"{name} ({number})" if number else name for name in names]
 
 
 def read_all(content: object, form: Form, labels: Sequence[Sequence[str]]) -> list["Decision | DecisionError"]:
-    """The decisions in an answer, one for each ordering that was asked about, or an error in place of a decision.
-
-    Args:
-        content: the answer, from JSON.
-        form: form of the questions.
-        labels: for each ordering, the label of the option at each position.
-
-    Raises:
-        DecisionError: the answer does not have the form of the dialect.
+    """A decision, or the error in its place, for each ordering that was asked about; raises if the answer has not the
+    dialect's form.
     """
     numbers = range(1, len(labels) + 1) if len(labels) > 1 else [0]
     names = [names_of(form, of_one, number) for number, of_one in zip(numbers, labels, strict=True)]
@@ -133,13 +104,9 @@ def read_all(content: object, form: Form, labels: Sequence[Sequence[str]]) -> li
 def read(content: object, form: Form, labels: Sequence[str]) -> Decision:
     """The decision in an answer about one ordering, see `read_all`.
 
-    Raises:
-        DecisionError: the answer holds no decision.
-
-    Example:
-        >>> answer = {"type": "predicate", "probability": 0.125}
-        >>> read({"answers": [answer, {**answer, "probability": 0.375}]}, Form("decisions", "predicate"), "12")
-        Decision(probabilities=(0.25, 0.75), chosen=None)
+    >>> answer = {"type": "predicate", "probability": 0.125}
+    >>> read({"answers": [answer, {**answer, "probability": 0.375}]}, Form("decisions", "predicate"), "12")
+    Decision(probabilities=(0.25, 0.75), chosen=None)
     """
     (decision,) = read_all(content, form, [labels])
     if isinstance(decision, DecisionError):
@@ -148,11 +115,7 @@ def read(content: object, form: Form, labels: Sequence[str]) -> Decision:
 
 
 def _decision(given: Sequence[object], form: Form, labels: Sequence[str]) -> Decision:
-    """The decision in the answers about one ordering.
-
-    Raises:
-        DecisionError: the answers hold no decision.
-    """
+    """The decision in the answers about one ordering, or `DecisionError`."""
     answers = [_checked(answer, form) for answer in given]
     if form.question == "predicate":
         field = "noul" if form.dialect == "systemone" else "probability"
@@ -167,13 +130,7 @@ def _decision(given: Sequence[object], form: Form, labels: Sequence[str]) -> Dec
 
 
 def reread(text: str, form: Form, labels: Sequence[Sequence[str]], place: int = 0) -> Choice:
-    """The choice of a stored answer for one of the orderings that were asked about. No text raises an error.
-
-    Args:
-        text: the answer, as JSON.
-        form, labels: see `read_all`.
-        place: index of the ordering in `labels`, from 0.
-    """
+    """The choice of a stored answer for the ordering `place` of `labels`, see `read_all`; no text raises an error."""
     try:
         decision = read_all(json.loads(text), form, labels)[place]
         if isinstance(decision, Decision):
@@ -205,11 +162,7 @@ def _answers(content: object, form: Form, names: Sequence[str]) -> list[object]:
 
 
 def _checked(answer: object, form: Form) -> Mapping[str, Any]:
-    """An answer to one question.
-
-    Raises:
-        DecisionError: the answer is a refusal, is no mapping, or has another type than the question.
-    """
+    """An answer to one question; raises for a refusal, no mapping, or another type."""
     if answer is None:
         raise DecisionError(REFUSAL, "a question has no answer")
     if not isinstance(answer, Mapping):
@@ -223,10 +176,8 @@ def _checked(answer: object, form: Form) -> Mapping[str, Any]:
 
 
 def _by_value(listed: object, values: Sequence[int | str]) -> list[float]:
-    """Probability of each value: from a list of records, a list in the order of `values`, or a mapping.
-
-    Raises:
-        DecisionError: a value has no probability, an invalid one, or two; or an entry is no option.
+    """Probability of each value, from records, a list in order, or a mapping; raises if one is missing, invalid, or
+    twice.
     """
     pairs: list[tuple[object, object]]
     if isinstance(listed, Mapping):
@@ -253,11 +204,6 @@ def _by_value(listed: object, values: Sequence[int | str]) -> list[float]:
 
 
 def _probability(value: object) -> float:
-    """A value from JSON as a probability, between 0 and 1.
-
-    Raises:
-        DecisionError: the value is no probability.
-    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise DecisionError(BAD_PROBABILITIES, f"{value!r:.40} is no number")
     if not -SLACK <= value <= 1 + SLACK:
@@ -266,11 +212,6 @@ def _probability(value: object) -> float:
 
 
 def _sum_checked(values: Sequence[float]) -> tuple[float, ...]:
-    """Probabilities whose sum is 1 up to rounding, rescaled so that the sum is 1.
-
-    Raises:
-        DecisionError: the sum differs from 1 by more than rounding explains.
-    """
     if abs(sum(values) - 1) > len(values) * ROUNDING + SLACK:
         raise DecisionError(BAD_PROBABILITIES, f"they sum to {sum(values):.6g}")
     return _normalised(values)

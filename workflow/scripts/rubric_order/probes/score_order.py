@@ -57,11 +57,8 @@ class ScoreOrder(Probe):
         return prompt or judge.answer_format
 
     def try_template(self, template: Template, n: int) -> None:
-        """Render a user's template twice: with a reference answer, and without.
-
-        Raises:
-            UnfitError: the template does not write each level once, does not write the response, or is for decision
-                models.
+        """Render a user's template with and without a reference answer: it must write each level once, and the
+        response.
         """
         from rubric_order.prompts import frames
 
@@ -85,11 +82,7 @@ class ScoreOrder(Probe):
         template: Template,
         comparisons: Mapping[str, Any] = MappingProxyType({}),
     ) -> Iterator[Unit]:
-        """Each item, with its rubric cut to n levels.
-
-        Raises:
-            InputError: an item has no rubric, or a rubric has no scale of n levels.
-        """
+        """Each item, with its rubric cut to n levels; InputError without a rubric or such a scale."""
         unscored = items[items["rubric_id"].isna()]
         if len(unscored):
             item = unscored.iloc[0]
@@ -162,17 +155,15 @@ class ScoreOrder(Probe):
 
 
 def _references(item: Any, n: int) -> dict[int, str]:
-    """Dictionary from level to the reference answer of an item that is written for this level.
-
-    The answer for the highest level can come with the dataset. The other answers are made, or a user brings them, see
-    `references.attempts`.
+    """Reference answer of an item by level: the dataset's is of the highest, others are made or brought
+    (`references.attempts`).
     """
     made = {level: text for (scale, level), text in getattr(item, "references", {}).items() if scale == n}
     return made | ({n: item.reference} if isinstance(item.reference, str) else {})
 
 
 def _has(n: int, known: frozenset[int], condition: str) -> bool:
-    """True if an item has the reference answer that a condition shows, or if the condition needs none."""
+    """True if an item has the reference answer that a condition shows, or if it needs none."""
     wanted = conditions.read(condition, n).reference
     return not wanted or wanted in known
 
@@ -197,7 +188,6 @@ def _frame(
 
 
 def _in_tuples(values: Sequence[int], n: int) -> Iterator[tuple[int, ...]]:
-    """Values in tuples of n."""
     return (tuple(values[place : place + n]) for place in range(0, len(values), n))
 
 

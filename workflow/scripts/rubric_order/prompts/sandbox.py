@@ -1,8 +1,5 @@
-"""Jinja with limits: a template that would need all memory, or never end, raises an error.
-
-Jinja's sandbox keeps a template away from objects outside of the template. But the sandbox lets a template multiply
-texts, and nest loops. This module limits the length of each text that a template makes, the number of the template's
-steps, and the filters and methods that it may call.
+"""Jinja with limits on texts, steps, filters and methods: its sandbox lets a template multiply texts and nest loops
+without end.
 """
 
 import contextlib
@@ -40,10 +37,8 @@ _steps: contextvars.ContextVar[int] = contextvars.ContextVar("steps", default=0)
 
 @contextlib.contextmanager
 def _rendering() -> Iterator[None]:
-    """Context of one rendering, whose steps are counted from 0.
-
-    Raises:
-        UnfitError: the rendering ended with an error, which only the template or the values that it shows can cause.
+    """Context of one rendering, whose steps are counted from 0; what only template or values can cause becomes
+    UnfitError.
     """
     token = _steps.set(0)
     try:
@@ -58,30 +53,18 @@ class Limited(Template):
     """A template whose steps are counted from 0 in each rendering."""
 
     def render(self, *values: Any, **named: Any) -> str:
-        """Render the text, as Jinja does.
-
-        Raises:
-            UnfitError: the template cannot show these values.
-        """
+        """Render the text, as Jinja does, or raise UnfitError."""
         with _rendering():
             return super().render(*values, **named)
 
     def render_block(self, name: str, **values: Any) -> str:
-        """Render one block of the template, with the same limits.
-
-        Raises:
-            UnfitError: the template cannot show these values.
-        """
+        """Render one block of the template, with the same limits."""
         with _rendering():
             return joined(self.blocks[name](self.new_context(values)))
 
 
 def joined(pieces: Iterable[str]) -> str:
-    """Pieces as one text.
-
-    Raises:
-        TemplateRuntimeError: the text would be too long.
-    """
+    """Pieces as one text, unless it would be too long."""
     kept, size = [], 0
     for piece in pieces:
         kept.append(piece)
@@ -107,11 +90,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return _WithLimits().visit(super()._parse(source, name, filename))
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """The result of an operator.
-
-        Raises:
-            TemplateRuntimeError: the operator is not allowed, a number is too large, or a text would be too long.
-        """
+        """The result of an operator that is allowed, with numbers and texts of limited size."""
         numbers = all(isinstance(side, int | float) for side in (left, right))
         if operator == "**" or (operator == "%" and not numbers):
             raise TemplateRuntimeError(f"operator {operator} is not offered; write what you mean as text")
@@ -204,7 +183,7 @@ def _join_all(values: list[Any]) -> str:
 
 
 def _flat(values: Any) -> Any:
-    """Return a list that a template writes, if the list holds no list. Lists in lists could double with each line."""
+    """A list that holds no list: lists in lists could double with each line."""
     inside = [*values, *values.values()] if isinstance(values, dict) else values
     if any(isinstance(value, list | tuple | dict | set) for value in inside):
         raise TemplateRuntimeError("a list holds a list; expected texts and numbers")
@@ -225,7 +204,7 @@ def _step() -> None:
 
 
 def _scalar(value: Any) -> Any:
-    """A value that a template may write, such as text or a number, but no list."""
+    """Text or a number, but no list."""
     if isinstance(value, str | int | float | Undefined) or value is None:
         return value
     raise TemplateRuntimeError(f"expected text or a number, found {type(value).__name__}; write its parts")
