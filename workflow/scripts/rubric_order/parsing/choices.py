@@ -16,8 +16,7 @@ REASONS = (EMPTY, UNFINISHED_THINKING, TRUNCATED, ECHO, NO_SCORE, NOT_INTEGER, O
 
 
 class Choice(NamedTuple):
-    """Choice that an answer makes under one question: one of its labels, or None with the reason (`REASONS`, or of
-    `decisions`).
+    """Choice of an answer under one question: one of its labels, or None with a reason (`REASONS`, or of `decisions`).
 
     `pattern` is the form of writing that decided; `first` the letter of a comparison's first `[[A]]` or `Choice: A`.
     """

@@ -32,9 +32,7 @@ TYPES: Mapping[Dialect, Mapping[Question, str]] = {
 
 
 class Form(NamedTuple):
-    """Dialect of the endpoint, and question: `score` (levels as an ordered rubric), `choice` (with names), `predicate`
-    (yes or no per level).
-    """
+    """Dialect and question: `score` (an ordered rubric), `choice` (named levels), `predicate` (yes or no per level)."""
 
     dialect: Dialect
     question: Question
@@ -47,9 +45,7 @@ class Form(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Probability of the option at each position, summing to 1, and the position (from 0) that the model names, or
-    None.
-    """
+    """Probability of each position's option, summing to 1, and the position (from 0) that the model names, or None."""
 
     probabilities: tuple[float, ...]
     chosen: int | None
@@ -83,9 +79,7 @@ def names_of(form: Form, labels: Sequence[str], number: int = 0) -> list[str]:
 
 
 def read_all(content: object, form: Form, labels: Sequence[Sequence[str]]) -> list["Decision | DecisionError"]:
-    """A decision, or the error in its place, for each ordering that was asked about; raises if the answer has not the
-    dialect's form.
-    """
+    """A decision, or its error, for each ordering asked about; raises if the answer has not the dialect's form."""
     numbers = range(1, len(labels) + 1) if len(labels) > 1 else [0]
     names = [names_of(form, of_one, number) for number, of_one in zip(numbers, labels, strict=True)]
     answers = iter(_answers(content, form, [name for of_one in names for name in of_one]))
@@ -176,9 +170,7 @@ def _checked(answer: object, form: Form) -> Mapping[str, Any]:
 
 
 def _by_value(listed: object, values: Sequence[int | str]) -> list[float]:
-    """Probability of each value, from records, a list in order, or a mapping; raises if one is missing, invalid, or
-    twice.
-    """
+    """Probability of each value, from records, a list in order, or a mapping; raises if one is missing or wrong."""
     pairs: list[tuple[object, object]]
     if isinstance(listed, Mapping):
         by_text = {str(value): value for value in values}

@@ -157,9 +157,7 @@ _NOT_GIVEN = re.compile(
 
 @cache
 def _scales(scale: Scale) -> tuple[re.Pattern, re.Pattern, re.Pattern, re.Pattern]:
-    """Patterns of the scale beside a score, of the template's placeholder before one, of the prompt's words echoed, and
-    of any other scale.
-    """
+    """Patterns of the scale beside a score, a placeholder before one, the prompt's words echoed, and other scales."""
     lowest, highest = scale
     span = rf"(?<![\w.,]){lowest}\s*(?:to|and|through|-)\s*{highest}(?![\w/]|[.,:]\d)"
     points = f"{highest}" if lowest else f"(?:{highest}|{highest + 1})"
@@ -178,8 +176,7 @@ def _scales(scale: Scale) -> tuple[re.Pattern, re.Pattern, re.Pattern, re.Patter
 def _filled_in(span: str, highest: int) -> str:
     """Text before a score after the template's placeholder, as in `[RESULT] (an integer between 1 and 5): 4`.
 
-    A number that describes the scale (`1 = bad`) or counts sentences of the instructions (`4. Please do not`) is no
-    score.
+    A number that describes the scale (`1 = bad`) or counts instructions (`4. Please do not`) is no score.
     """
     label = (
         rf"(?:(?P<label>{RESULT}\s?:?\s?|\b{LABEL}\s?:\s?)|^[^\w\n(\[{{<]{{0,5}}"

@@ -97,8 +97,7 @@ def parse_answer(text: str, labels: Sequence[str], name: str = "", *, truncated:
 
 
 def parse_field(text: str | None, name: str, labels: Sequence[str]) -> Choice | None:
-    """The score that JSON of an answer gives in the field of one criterion; None without such a field, or if labels are
-    no numbers.
+    """The score that JSON gives in the field of one criterion; None without one, or if labels are no numbers.
 
     >>> parse_field('{"reason": "A 3 for style.", "coherence": 7}', "coherence", choices.numbers(10)).label
     '7'
@@ -168,9 +167,7 @@ def _index(written: str, keys: Sequence[Words]) -> int:
 
 @cache
 def _names(keys: tuple[Words, ...]) -> re.Pattern:
-    """Pattern of any of some names, however their words are joined, the longest first because one may contain
-    another.
-    """
+    """Pattern of any name, however its words are joined, the longest first because one may contain another."""
     longest_first = sorted(keys, key=lambda key: len("".join(key)), reverse=True)
     spelled = (r"(?:[^\w\n]|_){0,4}".join(map(re.escape, key)) for key in longest_first)
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(spelled)})(?![^\W_])", re.IGNORECASE)
@@ -254,9 +251,7 @@ class _Pairs(list[Any]):
 
 
 def _scores(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
-    """Every key of a JSON object and of those within it, with its value; also names beside scores, in one object or two
-    lists.
-    """
+    """Keys and values of a JSON object and of those within; also names beside scores, in an object or two lists."""
     if depth > 5:
         return
     if isinstance(value, _Pairs):

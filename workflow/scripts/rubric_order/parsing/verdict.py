@@ -155,8 +155,7 @@ _ECHOES = re.compile(
 
 
 def parse_verdict(text: str | None, labels: Sequence[str], *, tie: bool = False, truncated: bool = False) -> Choice:
-    """The verdict that an answer gives, by labels in the order of positions (with `tie`, the last is one); no text
-    raises an error.
+    """The verdict that an answer gives, by labels of positions (with `tie`, the last is one); no text raises.
 
     Different verdicts are `CONFLICTING`; a tie or label that was not offered is `OUT_OF_RANGE`.
     """
@@ -288,9 +287,7 @@ _LINE = re.compile(
 
 
 def parse_ranking(text: str | None, labels: Sequence[str], *, truncated: bool = False) -> Choice:
-    """The labels joined by ``>``, best first, from a chain (`B > A > C`) or lines (`1. B`) that name each once; equals
-    are no ranking.
-    """
+    """The labels joined by ``>``, best first, from a chain (`B > A > C`) or lines (`1. B`) that name each once."""
     answer, failure = _plain(text, truncated)
     if answer is None:
         return failure

@@ -69,8 +69,7 @@ def plan_reads(
     probe: str,
     profiles: Sequence[str] = (DEFAULT_PROFILE,),
 ) -> pd.DataFrame:
-    """Every read of a study's units by one judge: `contracts.reads.PLAN` and the probe's columns; all profiles read the
-    same orderings.
+    """Every read of a study's units by one judge, with `contracts.reads.PLAN`; profiles read the same orderings.
 
     InputError if a rubric lacks the scale, a strategy has too many orderings, or no unit fits any condition.
     """

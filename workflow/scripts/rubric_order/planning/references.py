@@ -1,5 +1,4 @@
-"""Reference answers at every score: one judge writes them, another says whether they match their score, and scores them
-blind.
+"""Reference answers at every score: one judge writes them, another says whether they match, and scores them blind.
 
 An answer is of a group, criterion and score. What is not accepted is written anew in the next round, in which the
 judges change roles; the answers so far determine `attempts` and the next `requests`.
@@ -73,8 +72,7 @@ class Slot(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Plan by which reference answers are made. Of two `judges`, the first writes in the first round and reviews in the
-    second.
+    """Plan of reference answers. Of two `judges`, the first writes in the first round and reviews in the second.
 
     `settings` have the profiles of `Judge.with_roles`; `templates` are by step and, for the blind score, by judge.
     """
@@ -101,8 +99,7 @@ def steps(rounds: int) -> list[str]:
 def slots(
     items: pd.DataFrame, rubrics: pd.DataFrame, *, n: int, levels: Sequence[int], instruction: str = SAME
 ) -> list[Slot]:
-    """Slots for each group and criterion at each of the levels; `SAME` wants one instruction a group, `FIRST` takes the
-    first.
+    """Slots by group, criterion and level; `SAME` wants one instruction a group, `FIRST` takes the first.
 
     InputError without a scale of n levels, or with scores from 0.
     """
@@ -166,9 +163,7 @@ def _round(
 
 
 def requests(plan: Plan, step: str, responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Requests of a step, given all answers before it: a text for each slot without an accepted one, or a match and a
-    score for each text.
-    """
+    """Requests of a step, by all answers before it: a text for each open slot, or a match and a score of each."""
     turn, role = int(step.partition("_")[0]), step.partition("_")[2]
     earlier = {name: responses[name] for name in steps(turn - 1)}
     before = attempts(plan, earlier)
@@ -300,8 +295,7 @@ def _blind_questions(n: int) -> tuple[Question, ...]:
 
 
 def read_own(path: Path, wanted: Sequence[Slot], *, n: int) -> pd.DataFrame:
-    """Reference answers of a user's table (group_id, score, text, perhaps criterion), as `attempts` in round 0 by
-    `FILE`, accepted.
+    """Reference answers of a user's table (group_id, score, text, criterion), as accepted `attempts` by `FILE`.
 
     InputError names a wrong column, a score out of 1 to n, a group without an item, or an answer given twice.
     """

@@ -1,7 +1,6 @@
 """The distinct requests of a judge, made from the reads that need them.
 
-A request is named by the hash of all that determines the answer, so reads of several strategies and studies can share
-one.
+A request is named by the hash of all that determines the answer, so reads of strategies and studies share it.
 """
 
 import hashlib
@@ -85,9 +84,7 @@ def units_asked(
 
 
 def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit]) -> pd.DataFrame:
-    """Requests with `prompt`, `options` (ids, canonical order) and `questions` (in the prompt's order); all in memory
-    together.
-    """
+    """Requests with `prompt`, `options` (ids, canonical order) and `questions` (prompt's order), all in memory."""
     prompts: list[str] = []
     options: list[tuple[str, ...]] = []
     questions: list[list[dict[str, Any]]] = []
@@ -126,9 +123,7 @@ def of_reads(
 
 
 def read_shard(path: Path, shard: int, shards: int) -> pd.DataFrame:
-    """The requests of one of `shards` about equal shards of neighbouring whole units; reads only the row groups
-    needed.
-    """
+    """The requests of one of `shards` equal shards of whole units; reads only the row groups needed."""
     with pq.ParquetFile(path) as file:
         groups = parquet.group_bounds(file)
         first, last = (_next_unit(file, groups, -(-int(groups[-1]) * part // shards)) for part in (shard - 1, shard))
@@ -141,9 +136,7 @@ def read_shard(path: Path, shard: int, shards: int) -> pd.DataFrame:
 def read_studies(
     paths: Sequence[Path], probes: Sequence[str], shard: int, shards: int
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The requests of one shard of several studies (its part of each), with `probe` and `study`; and the study of
-    each.
-    """
+    """The requests of one shard's part of each study, with `probe` and `study`; and the study of each."""
     parts = [
         read_shard(path, shard, shards).assign(probe=probe, study=path.parent.name)
         for path, probe in zip(paths, probes, strict=True)

@@ -1,7 +1,7 @@
 """Probes, which say what a study permutes or varies in a prompt. Each probe is a subclass of `Probe`.
 
 Plan, requests, engines, parser, scores and pages work from a probe's descriptions. Beside these, only the catalogue,
-`recorded`, `prompts.conditions`, `planning.references` and `simulation.studies` name probes.
+`recorded`, and the modules `conditions` of prompts, `references` of planning and `studies` of simulation name probes.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ Kind = Literal["option", "position", "position_or_tie", "ranking", "level", "ver
 
 
 class Question(NamedTuple):
-    """One thing that an answer must say: labels that it may write, one for each option, position or level, in canonical
-    order.
+    """One thing that an answer must say: a label for each option, position or level, in canonical order.
 
     `names`: an ``option`` is permuted and its label moves with it; a ``position`` of the prompt keeps its label; in
     ``position_or_tie``, the last label is a tie; a ``ranking`` joins the positions' labels by ``>``, best first; a
@@ -126,9 +125,7 @@ class Probe(ABC):
         """
 
     def try_template(self, template: Template, n: int) -> None:
-        """Render a user's template at scale n. Raises UnfitError that says what is wrong, such as an option not
-        written.
-        """
+        """Render a user's template at scale n; UnfitError says what is wrong, such as an option not written."""
         raise UnfitError("the probe has a prompt of its own; expected no template")
 
     @abstractmethod
@@ -142,8 +139,7 @@ class Probe(ABC):
         template: Template,
         comparisons: Mapping[str, Any] = MappingProxyType({}),
     ) -> Iterator[Unit]:
-        """The units of one dataset at scale n, in the order in which they are read. Raises InputError if an item or
-        rubric does not fit.
+        """The units of one dataset at scale n, in the order of reading; InputError if an item or rubric does not fit.
 
         `comparisons` says which pairs or lists are read: ``pairs`` (`given` or `all`), ``sample`` (units, None for
         all), ``lists`` (in a group), ``seed``, and ``prompt``, the template's name.

@@ -85,9 +85,7 @@ class Candidates(Probe):
         return prompt if prompt.startswith(PAPERS) else TEMPLATE + prompt
 
     def try_template(self, template: Template, n: int) -> None:
-        """Render a user's template for n candidates, with and without a tie: each candidate once and in order, and all
-        labels.
-        """
+        """Render a user's template for n candidates, with and without a tie: each once and in order, and all labels."""
         for condition in (BASELINE, "tie"):
             items = [
                 {"response": text, "turns": [{"user": "a question", "assistant": text, "reference": None}]}
@@ -154,9 +152,7 @@ def unit(
     prompt: str,
     criterion: str | None,
 ) -> Unit:
-    """Unit of one pair or list of items in canonical order; InputError if the prompt asks for something that they
-    lack.
-    """
+    """Unit of one pair or list of items in canonical order; InputError if they lack what the prompt asks for."""
     first, prompt = items[0], prompt.removeprefix(TEMPLATE)
     _check(prompt, items, criterion)
     labels = _labels(len(items), OFFERS_TIE[prompt], BASELINE)

@@ -171,8 +171,7 @@ class CriterionOrder(Probe):
 
 
 def texts(items: pd.DataFrame, rubrics: pd.DataFrame) -> pd.DataFrame:
-    """Each text with lists over its criteria in the order of the items: ids, items, names in the prompt, rubrics, human
-    scores.
+    """Each text with lists over its criteria in the items' order: ids, items, names in the prompt, rubrics, scores.
 
     InputError if an item has no rubric, a text fewer than two criteria or one twice, or two texts one id.
     """

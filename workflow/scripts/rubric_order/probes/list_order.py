@@ -37,9 +37,7 @@ class ListOrder(_candidates.Candidates):
         template: Template,
         comparisons: Mapping[str, Any] = MappingProxyType({}),
     ) -> Iterator[Unit]:
-        """Lists of n candidates, in the order of the groups; InputError if no group has n, or an item lacks what the
-        prompt shows.
-        """
+        """Lists of n candidates, by group; InputError if no group has n, or an item lacks what the prompt shows."""
         records, asks = _candidates.records(items), _candidates.criteria(rubrics)
         lists, candidates = {}, drawn(items, n, comparisons["lists"], comparisons["seed"])
         for group, criterion, number, ids in _every_list(items, candidates):
@@ -74,9 +72,7 @@ def _every_list(items: pd.DataFrame, lists: list[list[str]]) -> Iterator[tuple[s
 
 
 def drawn(items: pd.DataFrame, n: int, lists: int, seed: int) -> list[list[str]]:
-    """Candidates of each list, drawn from those that answered the most groups; InputError if too few, or fewer than
-    half of the groups.
-    """
+    """Candidates of each list, drawn from those with the most groups (half or more); InputError if too few."""
     dataset = items["dataset"].iloc[0]
     groups = items.groupby("candidate")["group_id"].nunique()
     largest = sorted(groups[groups == groups.max()].index)

@@ -1,7 +1,6 @@
 """The order of two candidates in a prompt that asks which is better.
 
-Pairs are those that the dataset gives (its order is canonical), or any two candidates of a group under one criterion
-(order of the items).
+Pairs are the dataset's (its order is canonical), or any two candidates of a group and criterion (items' order).
 """
 
 # Checks of a config read the constants of this module, so slow imports are inside the functions that use them.

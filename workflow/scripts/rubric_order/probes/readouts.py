@@ -12,9 +12,7 @@ from rubric_order.probes import Probe, Question
 def score(
     reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
 ) -> pd.DataFrame:
-    """One row per read with one question, whose labels move with the options: the plan's columns and
-    `Probe.COLUMNS`.
-    """
+    """One row per read with one question, whose labels move with the options, with `Probe.COLUMNS`."""
     plan = reads.drop(columns="option_logprobs").reset_index(drop=True)
     labels = chosen((asked[0] for asked in questions), (said[0] for said in choices))
     positions = readouts(labels["score"], reads["option_logprobs"].tolist(), plan["ordering"].tolist())

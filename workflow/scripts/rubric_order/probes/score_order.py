@@ -57,9 +57,7 @@ class ScoreOrder(Probe):
         return prompt or judge.answer_format
 
     def try_template(self, template: Template, n: int) -> None:
-        """Render a user's template with and without a reference answer: it must write each level once, and the
-        response.
-        """
+        """Render a user's template with and without a reference: it must write each level once, and the response."""
         from rubric_order.prompts import frames
 
         if frames.is_structured(template):

@@ -1,6 +1,4 @@
-"""Rendering the prompt of one read. Texts of datasets are only values, never templates: ``{{ 7*7 }}`` in an item is
-shown unchanged.
-"""
+"""Rendering the prompt of one read. Texts of datasets are never templates: ``{{ 7*7 }}`` is shown unchanged."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -53,9 +51,7 @@ class Option(str):
 
 
 def option_lines(levels: Sequence[str], ordering: Sequence[int], labels: Sequence[str] | None = None) -> list[Option]:
-    """Lines that are permuted: score k keeps its ID (`labels`, by default its number) and description, and changes its
-    position.
-    """
+    """Lines that are permuted: score k keeps its ID (`labels`, by default its number) and description."""
     return [Option(str(labels[score - 1] if labels else score), levels[score - 1]) for score in ordering]
 
 
@@ -81,8 +77,7 @@ def is_structured(template: Template) -> bool:
 class Frame:
     """A prompt with gaps for its options, rendered once for all orderings.
 
-    `gaps` has each gap's option, from 0, and part (``label``, ``description``, or empty for the line); None for one
-    line each.
+    `gaps` has each gap's option, from 0, and part (``label``, ``description``, or ``""``); None: one line each.
     """
 
     def __init__(self, pieces: Sequence[str], gaps: Sequence[tuple[int, str]] | None = None) -> None:
@@ -109,8 +104,7 @@ class _Gap(str):
 def frame(template: Template, *, n: int, parts: bool = False, **values: object) -> Frame | StructuredFrame:
     """Render a template with gaps for its n options, each of which it must write once, in order (else UnfitError).
 
-    `parts`: it may write an option's label and description separately. A template with the blocks `structured.PARTS`
-    writes no options.
+    `parts`: it may write label and description separately. One with the blocks `structured.PARTS` writes no options.
     """
     if is_structured(template):
         text, question = (
@@ -152,8 +146,7 @@ def render(
     condition: str = BASELINE,
     lowest: int = 1,
 ) -> str:
-    """The prompt of one read. A `reference`, which deserves the highest score, is always shown as given; None leaves
-    out its section.
+    """The prompt of one read. The `reference`, if any, deserves the highest score, whatever the condition.
 
     Source: Xu et al. (2026), Appendix B, Figure 5.
     """

@@ -50,9 +50,7 @@ def split(prompt: str) -> list[Message]:
 
 
 def chat(prompt: str, system_prompt: str | None = None) -> list[dict[str, str]]:
-    """The messages in the form that chat models take, after a judge's system message; new objects, which the caller may
-    change.
-    """
+    """The messages in the form of chat models, after a judge's system message, as new objects."""
     before = [Message("system", system_prompt)] if system_prompt else []
     return [message._asdict() for message in (*before, *split(prompt))]
 

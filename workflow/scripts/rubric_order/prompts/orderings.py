@@ -58,8 +58,7 @@ def choose_candidates(
     """The candidate at each position, in the orderings of one pair or list, shape (reads, n), n from 2 to 9; UnfitError
     if n or reads do not fit.
 
-    Orderings repeat up to `budget` (`all` ignores it); by default each is read once, `random` draws n, `fixed` repeats
-    n times.
+    Orderings repeat up to `budget` (not of `all`); by default each is read once, n times with `random` or `fixed`.
     """
     if strategy not in CANDIDATES:
         raise UnfitError(f"unknown strategy {strategy!r} of comparisons")

@@ -20,8 +20,7 @@ Messages = Sequence[tuple[str, str]]  # role and content of each message
 
 
 def check(template: str | Path | Messages, fields: Collection[str], trials: Iterable[Callable[..., Any]]) -> None:
-    """Check a user's template (a file, or role and content of messages) by the names it may use and by trials, which
-    raise a ValueError.
+    """Check a user's template (a file, or messages) by the names it may use, and by trials that raise ValueError.
 
     InputError names file, message or line, what was found and expected.
     """

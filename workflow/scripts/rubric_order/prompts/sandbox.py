@@ -1,6 +1,4 @@
-"""Jinja with limits on texts, steps, filters and methods: its sandbox lets a template multiply texts and nest loops
-without end.
-"""
+"""Jinja with limits on texts, steps, filters and methods: its sandbox lets texts multiply and loops nest."""
 
 import contextlib
 import contextvars
@@ -37,9 +35,7 @@ _steps: contextvars.ContextVar[int] = contextvars.ContextVar("steps", default=0)
 
 @contextlib.contextmanager
 def _rendering() -> Iterator[None]:
-    """Context of one rendering, whose steps are counted from 0; what only template or values can cause becomes
-    UnfitError.
-    """
+    """Context of one rendering, which counts its steps; errors of template or values become UnfitError."""
     token = _steps.set(0)
     try:
         yield

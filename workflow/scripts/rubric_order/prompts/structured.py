@@ -20,9 +20,7 @@ class Choice(NamedTuple):
 
 
 class Structured(NamedTuple):
-    """A prompt in parts; options in the order shown, or canonical if there are `orders`, each with the option (from 1)
-    at each position.
-    """
+    """A prompt in parts; options as shown or, if there are `orders` (options, from 1, by position), canonical."""
 
     text: str
     question: str

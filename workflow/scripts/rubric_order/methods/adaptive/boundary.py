@@ -36,17 +36,14 @@ class Goal(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """Mean variance of items' reads, and its weight in reads against an item's own variance; one number, or one per
-    item.
-    """
+    """Mean variance of items' reads, and its weight (in reads) against an item's own, one for all or one per item."""
 
     variance: float | np.ndarray
     weight: float | np.ndarray
 
 
 class Boundary(NamedTuple):
-    """Learnt rule: offset of each ordering, shape (N,), summing to 0; spread after these; factor of standard errors;
-    groups that it is from.
+    """Learnt rule: offset of each ordering, shape (N,), summing to 0; spread after these; factor of errors; groups.
 
     With an infinite factor (too little to learn from), reading stops only by bounds that are certain.
     """
@@ -58,9 +55,7 @@ class Boundary(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Adjusted mean after each read, its standard error, shape (m, t), and the bounds of `sequences.certain`, shape (m,
-    t, 2).
-    """
+    """Adjusted mean after each read and its error, shape (m, t), and bounds by `sequences.certain`, shape (m, t, 2)."""
 
     estimate: np.ndarray
     error: np.ndarray
@@ -88,9 +83,7 @@ class Claims(NamedTuple):
 
 
 def paths(values: np.ndarray, offsets: np.ndarray, spread: Spread, scale: Scale) -> Paths:
-    """Estimates after each read, from scores in the order of the reads (NaN without a score) and their orderings'
-    offsets, shape (m, t).
-    """
+    """Estimates after each read, from scores in the order of the reads and their orderings' offsets, shape (m, t)."""
     reads = np.arange(1, values.shape[1] + 1)
     own = values - offsets
     mean = np.cumsum(own, axis=1) / reads
@@ -114,9 +107,7 @@ def claims(walk: Paths, factor: float, goal: Goal, scale: Scale, groups: Groups)
 
 
 def wrong(claimed: Claims, truth: np.ndarray, groups: Groups) -> np.ndarray:
-    """True where the interval misses the mean of all reads, or where a place that stopped the item is not its true
-    place; shape (m,).
-    """
+    """True where the interval misses the mean of all reads, or the item stopped for a wrong place; shape (m,)."""
     missed = (truth < claimed.low - _ROUNDING) | (truth > claimed.high + _ROUNDING)
     placed = np.flatnonzero(claimed.stops.reason == stopping.PLACE)
     missed[placed] |= ~right_places(claimed.estimate, truth, groups, placed)
@@ -134,9 +125,7 @@ def right_places(estimate: np.ndarray, truth: np.ndarray, groups: Groups, chosen
 
 
 def offsets_of(values: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean departure of each ordering from the item's mean, over all groups, shape (N,), and without each group, shape
-    (groups, N).
-    """
+    """Mean departure of each ordering from the item's mean: over all groups (N,), and without each (groups, N)."""
     sums = np.zeros((int(group.max()) + 1, values.shape[1]))
     np.add.at(sums, group, values - values.mean(axis=1, keepdims=True))
     sizes = np.bincount(group)[:, None]
@@ -172,8 +161,7 @@ def learn(
     draws: int,
     rng: np.random.Generator,
 ) -> Boundary:
-    """Smallest factor whose wrong claims stay few when items of shape (m, N) are replayed in up to `draws` random
-    orders.
+    """Smallest factor whose wrong claims stay few when items (m, N) are replayed in up to `draws` random orders.
 
     Few: at this factor and all larger ones, (sum of groups' wrong shares + what one more group would add, `_unseen`) /
     (groups + 1) <= alpha, and the same numerator over (sum of shares that stop early + 1) <= alpha, so that wrong

@@ -27,9 +27,7 @@ class Stops(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Row (group) and column (slot) of each item in a table of groups, the table's shape, and whether its group has
-    other items.
-    """
+    """Row (group) and column (slot) of each item in a table of that shape; `several` if its group has other items."""
 
     group: np.ndarray
     slot: np.ndarray
@@ -57,8 +55,7 @@ def grouped(group: np.ndarray) -> Groups:
 
 
 def settled(low: np.ndarray, high: np.ndarray, groups: Groups) -> np.ndarray:
-    """True for items whose interval overlaps with that of no other item of their group, shape (m,). NaN: could be
-    anywhere.
+    """True for items whose interval overlaps with no other of their group, shape (m,). NaN: could be anywhere.
 
     An item alone in its group is not settled.
     """

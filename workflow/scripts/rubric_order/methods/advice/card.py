@@ -119,9 +119,7 @@ class CardErrors:
 
 
 def card_errors(pilot: Pilot, design: Design, *, temperature: float | None) -> CardErrors:
-    """Contributions to the estimates that decide a card, from those reads of a pilot that belong to a design. Raises
-    `Unknown`.
-    """
+    """Contributions to the estimates that decide a card, from a pilot's reads by a design. Raises `Unknown`."""
     part = pilot.part(design)
     by, exponent = _deciding(part, math.nan if temperature is None else temperature)
     variety = selections.variety(part, Readout.HARD) if _has(part, "score") else None

@@ -10,9 +10,7 @@ FEW_READS = (2, 3, 5)  # numbers of reads per item by strategy `random`
 
 
 class Design(NamedTuple):
-    """Reads of an item in a planned study; `columns` are the pilot's orderings that it reads, empty if each item has
-    its own.
-    """
+    """Reads of an item in a planned study; `columns` are the pilot's orderings, empty if each item has its own."""
 
     strategy: str
     budget: int | None
@@ -32,9 +30,7 @@ class Design(NamedTuple):
 
 
 def possible(shown: np.ndarray, repeats: int, *, crossed: bool) -> list[Design]:
-    """Designs that a config can ask for and whose reads a pilot has made, fewest reads first. `crossed`: every score in
-    every position.
-    """
+    """Designs of configs whose reads a pilot has made, fewest first. `crossed`: every score in every position."""
     n = shown.shape[1]
     column = {tuple(row): place for place, row in enumerate(shown.tolist())}
     designs = []

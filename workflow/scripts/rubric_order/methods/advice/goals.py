@@ -56,9 +56,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Predictor(ABC):
-    """Prediction of a goal's precision for a design, for any number and sizes of groups. `truncated` names parts of
-    variances below 0.
-    """
+    """Prediction of a goal's precision for a design and any groups. `truncated` names variances below 0."""
 
     asked: Asked = field(repr=False)
     truncated: tuple[str, ...]
@@ -159,11 +157,9 @@ class _OfPreference(_OfSums):
 
 @dataclass(frozen=True)
 class _OfPairs(_OfSums):
-    """Share of pairs of items that a design ranks as the means over all orderings do: 1/2 + arcsin(rho) / pi for normal
-    scores.
+    """Share of pairs of items ranked as by the means over all orderings: 1/2 + arcsin(rho) / pi for normal scores.
 
-    Source: Sheppard (1899), On the application of the theory of error; rho squared is the coefficient of
-    generalisability.
+    Source: Sheppard (1899), On the application of the theory of error; rho squared is generalisability.
     """
 
     item: np.ndarray = field(repr=False)

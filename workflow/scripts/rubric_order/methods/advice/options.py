@@ -34,9 +34,7 @@ class Option(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """Target of the goal, largest `amount` of money (of calls, where `price` is NaN), and price of a call; None for no
-    limit.
-    """
+    """Target of the goal, largest `amount` of money (of calls, where `price` is NaN), and price of a call."""
 
     target: float | None
     amount: float | None
@@ -54,8 +52,8 @@ def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], l
 
     With a target, each option has the least number of groups whose worse end reaches it or, if none does, as many as
     the budget pays for; with a budget only, as many as it pays for, the most precise first; with neither, `MULTIPLES`
-    of the pilot's groups. ``ranked`` does not depend on the number of groups. None has fewer than `goals.FEWEST_GROUPS`
-    effective groups.
+    of the pilot's groups. ``ranked`` does not depend on the number of groups. All have `goals.FEWEST_GROUPS` effective
+    groups or more.
     """
     made: list[Option] = []
     reasons: list[str] = []
@@ -77,9 +75,7 @@ def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], l
 
 
 def curves(pilot: Pilot, asked: Asked, budget: Budget, most_calls: float) -> Iterator[Option]:
-    """Precision of each design for several numbers of calls, with groups like the pilot's; at least to twice the fewest
-    groups.
-    """
+    """Precision of each design by number of calls, with groups like the pilot's, to twice the fewest or more."""
     for design, of in _predictors(pilot, asked, []):
         shape = pilot.shape
         reads_a_group = design.reads * shape.items
@@ -91,9 +87,7 @@ def curves(pilot: Pilot, asked: Asked, budget: Budget, most_calls: float) -> Ite
 
 
 def possible(pilot: Pilot, goal: str) -> list[Design]:
-    """Designs whose reads the pilot has made; goals of `goals.CROSSED` need every score in every position. Raises
-    `Unknown`.
-    """
+    """Designs whose reads the pilot has made (for `goals.CROSSED`, every score in every position), or `Unknown`."""
     chosen = designs.possible(pilot.block.orderings[0], pilot.repeats, crossed=goal in goals.CROSSED)
     if not chosen:
         raise Unknown(

@@ -43,9 +43,7 @@ class Pilot:
 
     @classmethod
     def of(cls, block: Block, readout: Readout, column: str, *, seed: int) -> "Pilot":
-        """Lay out the reads of a block, with scores from `column`. Raises `Unknown` if they predict nothing for another
-        study.
-        """
+        """Lay out the reads of a block, with scores from `column`; `Unknown` if they predict nothing for others."""
         if len(block.orderings[0]) < 2:
             raise Unknown("all items are read in one ordering, so nothing tells what other orderings would do")
         cells = cells_of(block, block.table[column].to_numpy(dtype=float, na_value=np.nan))
@@ -109,9 +107,7 @@ class Pilot:
 
 
 def check_groups(unit: np.ndarray, items: str) -> np.ndarray:
-    """Sizes of the groups, shape (n_groups,); raises `Unknown` below `FEWEST_GROUPS` effective ones. `items` begins its
-    message.
-    """
+    """Sizes of the groups; `Unknown`, whose message `items` begins, below `FEWEST_GROUPS` effective ones."""
     sizes = np.bincount(unit)
     effective = resampling.effective(sizes)
     if effective < FEWEST_GROUPS:
@@ -133,9 +129,7 @@ def _order(block: Block) -> np.ndarray:
 
 
 def cells_of(block: Block, score: np.ndarray) -> np.ndarray:
-    """Scores by item, ordering and repeat, NaN without a score; repeats are the median number of reads of an item in an
-    ordering.
-    """
+    """Scores by item, ordering and repeat, NaN without one; the number of repeats is the median of the cells'."""
     shown, number = block.orderings
     shape = len(block.items), len(shown)
     cell = block.item * len(shown) + number

@@ -1,8 +1,6 @@
-"""Variance of a mean of items' contributions (influences), in a part that a group's items share and a part of each item
-alone.
+"""Variance of a mean of items' influences, in a part that a group's items share and a part of each item alone.
 
-With G groups of m items it is (between + within / m) / G; `between` times (mean squared size) / (squared mean size) for
-unequal groups.
+With G groups of m items: (between + within / m) / G, `between` times (mean squared size) / (squared mean size).
 """
 
 from collections.abc import Callable
@@ -99,8 +97,7 @@ def log_interval(
     scale: Transform = np.log,
     back: Transform = np.exp,
 ) -> tuple[float, float]:
-    """Interval of a standard error by a jackknife over the pilot's groups, from its value and those without each part,
-    shape (1 + n_parts,).
+    """Interval of a standard error by a jackknife over the pilot's groups, from values of shape (1 + n_parts,).
 
     A group adds to a variance by its squared size: these determine the degrees of freedom.
     """

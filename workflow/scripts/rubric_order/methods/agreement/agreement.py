@@ -27,9 +27,7 @@ FISHER = ("spearman", "pearson")  # statistics whose intervals are computed on t
 
 
 class Compared:
-    """Scores `x` of items beside the numbers `y` that they are compared with, in clusters `unit`, laid out once for all
-    statistics.
-    """
+    """Scores `x` of items beside what they are compared with, `y`, in clusters, laid out once for all statistics."""
 
     def __init__(self, x: np.ndarray, y: np.ndarray, unit: np.ndarray) -> None:
         clusters = np.unique(unit, return_inverse=True)[1]

@@ -35,8 +35,7 @@ def rater_noise(scores: np.ndarray) -> tuple[np.ndarray, bool]:
 def corrected(
     judge: np.ndarray, human: np.ndarray, noise: np.ndarray, clusters: np.ndarray, confidence: float
 ) -> dict[str, Interval]:
-    """``human_reliability`` of the mean human score and ``pearson_corrected`` for it, with a jackknife over clusters by
-    Student's t.
+    """``human_reliability`` of the mean human score and ``pearson_corrected`` for it, by a jackknife over clusters.
 
     Raters are taken to err independently. The corrected r can be above 1 by chance; NaN if scores do not vary, or human
     ones by no more than `noise` (`rater_noise`).

@@ -1,5 +1,4 @@
-"""Means of people's scores by prediction-powered inference: people (labelled) - weight * (judge (labelled) - judge
-(all)).
+"""Means of people's scores by prediction-powered inference: people - weight * (judge (labelled) - judge (all)).
 
 Groups are the sample. Unbiased in large samples, whatever the judge, if labelled groups are a random sample; an
 uninformative judge gets a weight near 0. A labelled item has the weight (items of its group) / (labelled ones).
@@ -19,8 +18,7 @@ _WEIGHT, _HUMAN, _JUDGED, _ITEMS, _JUDGE = range(5)  # indices of the sums in `S
 
 
 class Sums(NamedTuple):
-    """Sums over each group and kind of item, such as the items of a system, after `middles` are subtracted against
-    rounding.
+    """Sums over each group and kind of item (such as a system's), after `middles` are subtracted against rounding.
 
     `values` (n_groups, 5, kinds): weights of labelled items, people's and the judge's scores times these; number of all
     items, their judge's scores. `spread` is the mean square of the judge's scores, `seen` the ends of people's.
@@ -46,8 +44,7 @@ class Sums(NamedTuple):
 class Corrected(NamedTuple):
     """An estimate from labelled groups and a judge; error and degrees of freedom are NaN without an interval.
 
-    `weight` is points of people's scores per point of the judge's, 0 for labels alone; `effective` of the `n_labelled`
-    groups.
+    `weight` is points of people's scores per point of the judge's, 0 for labels alone.
     """
 
     interval: Interval
@@ -187,12 +184,11 @@ def corrected(
     bounds: tuple[float, float] = (-np.inf, np.inf),
     share: bool = False,
 ) -> Corrected:
-    """Mean of people's scores over all items, or a difference of such means, from labels and a judge; NaN if a kind has
-    no labels.
+    """Mean of people's scores over all items, or a difference of means, from labels and a judge.
 
     The error is a jackknife over labelled groups with the weight fixed (times `_sizes_unseen`), plus the variance
-    between other groups; Student's t, one degree fewer for a chosen weight; `_unvaried` if 0. `bounds` cut estimate and
-    interval, else the estimate stays within `Sums.seen`. `share`: Wilson's interval.
+    between other groups; Student's t, one degree fewer for a chosen weight; `_unvaried` if 0, NaN if a kind has no
+    labels. `bounds` cut estimate and interval, else the estimate stays within `Sums.seen`. `share`: Wilson's interval.
 
     Source: Angelopoulos, Duchi and Zrnic (2023), PPI++, arXiv:2311.01453, Section 6; groups as the sample, t, n - 1 and
     an unbounded weight (scales differ) are ours.
@@ -241,8 +237,8 @@ def _of_mean(estimate: float, se: float, width: float, bounds: tuple[float, floa
 
 
 def _of_share(estimate: float, se: float, width: float, worth: float) -> Interval:
-    """Wilson's interval for the number of independent labels that gives this error, the estimate kept 0.5 / (`worth` +
-    1) from 0 and 1.
+    """Wilson's interval for as many independent labels as give this error; the estimate is kept 0.5 / (`worth` + 1)
+    from the ends.
 
     Source: Wilson (1927); with the error of clusters as in Korn and Graubard (1998).
     """
@@ -271,9 +267,7 @@ def judge_alone(
     bounds: tuple[float, float] = (-np.inf, np.inf),
     share: bool = False,
 ) -> Corrected:
-    """Mean of the judge's own scores over all items; its interval does not allow for differences between judge and
-    people.
-    """
+    """Mean of the judge's own scores over all items; the interval does not allow for its errors."""
     values = of.values.copy()
     values[:, _WEIGHT], values[:, _HUMAN] = values[:, _ITEMS], values[:, _JUDGE]
     labels: np.ndarray = of.values[:, _ITEMS].astype(int)
@@ -289,8 +283,7 @@ class Selection(NamedTuple):
 
 
 def selection(of: Sums, confidence: float) -> Selection:
-    """Test whether the labelled groups are like the others, by the judge's mean of each group; blind to what the judge
-    does not see.
+    """Test whether labelled groups are like the others, by the judge's means; blind to what the judge does not see.
 
     Source: Welch (1947), The generalization of "Student's" problem.
     """
@@ -360,17 +353,14 @@ def unbiased(square: float, labelled: float) -> float:
 
 
 def price(explained: float, labelled: float) -> float:
-    """Variance with a judge over that of labels alone, with the cost of choosing the weight, which is infinite below
-    `FEWEST` labels.
-    """
+    """Variance with a judge over that of labels alone, with the cost of the weight, infinite below `FEWEST`."""
     return float((1 - explained) * (labelled - 2) / (labelled - 3)) if labelled >= FEWEST else np.inf
 
 
 def groups_needed(
     margin: float, variance: float, confidence: float, *, groups: int, square: float | None = None, alike: float = 1.0
 ) -> float:
-    """Number of labelled groups for a margin of error (half-width, in points); that of labels alone if the judge's
-    groups are too few.
+    """Labelled groups for a margin of error (half-width, in points); of labels alone if the judge's are too few.
 
     `variance` is on the scale of one group, `square` the judge's squared correlation, `alike` effective groups per
     group. NaN above `MOST_GROUPS`.

@@ -1,6 +1,4 @@
-"""Correlations of pairs (x, y), shape (n,) each, that occur `weights` times, shape (..., n): a resample is a row of
-weights.
-"""
+"""Correlations of pairs (x, y), (n,) each, that occur `weights` times, (..., n): a resample is a row of weights."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -54,8 +52,7 @@ def _spearman(x: "_Values", y: "_Values", weights: np.ndarray) -> np.ndarray:
 
 
 def weighted_kendall(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Kendall's tau-b of weighted pairs, (n,), (n,), (..., n) -> (...), in time n log k for k distinct values of x or
-    y.
+    """Kendall's tau-b of weighted pairs, (n,), (n,), (..., n) -> (...), in n log k for k distinct values.
 
     Pairs are halved by the values of the score with fewer, until groups are small enough to compare all pairs.
     """
@@ -100,9 +97,7 @@ def _blocks(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[tuple[np
 
 
 def _halvings(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[_Halving]:
-    """Steps that split a score's values into halves, bit after bit: two pairs that differ in `bits` are parted in
-    exactly one step.
-    """
+    """Steps that split a score's values in halves, bit after bit: pairs that differ in `bits` are parted once."""
     for bit in reversed(bits):
         group, half = few >> (bit + 1), few >> bit & 1
         order = np.lexsort((half, many, group))
@@ -173,8 +168,7 @@ class _Values:
 
 
 def weighted_kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Quadratic-weighted kappa of pairs of whole numbers, (n,), (n,), (..., n) -> (...); NaN where both are the same
-    constant.
+    """Quadratic-weighted kappa of pairs of whole numbers, (n,), (n,), (..., n) -> (...); NaN if constant.
 
     Source: Cohen (1968), Weighted kappa; with moments, as by Fleiss and Cohen (1973).
     """
@@ -207,9 +201,7 @@ class Pairs:
         return self.once - self._counts(self._clusters % resampling.MAX_LEFT_OUT)
 
     def interval(self, statistic: Statistic, confidence: float) -> Interval:
-        """A statistic, such as `weighted_pearson`, with a jackknife's interval over clusters on Fisher's z, by
-        Student's t.
-        """
+        """A statistic, such as `weighted_pearson`, with a jackknife's interval over clusters on Fisher's z."""
         values = statistic(self.x, self.y, np.vstack([self.once, self.left_out()]))
         if self.n_clusters < 2:
             return Interval(float(values[0]))

@@ -14,9 +14,7 @@ SCALE = (1, 5)  # scale of labels, and of human scores if a dataset states no ot
 def by_item(
     items: pd.DataFrame, human_scales: Mapping[str, Sequence[float]], votes: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Golden scores by labels and by judges, from 0 to 1, and the ends of the human scale (`least`, `greatest`), by
-    dataset and item.
-    """
+    """Golden scores by labels and judges, from 0 to 1, and ends of the human scale (`least`, `greatest`), by item."""
     ends = [human_scales.get(dataset, SCALE) for dataset in items["dataset"]]
     labels = [np.mean(given) if len(given) else np.nan for given in items["reference_labels"]]
     table = items[["dataset", "item_id"]].assign(**{LABELS: _unit(np.array(labels, dtype=float), *SCALE)})
@@ -34,9 +32,7 @@ def _unit(scores: Any, least: Any, greatest: Any) -> Any:
 
 
 def sources(items: pd.DataFrame, known: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
-    """Golden scores on the scale 1 to n by source (people, labels, judges), shape (items,), NaN without a score; no
-    source without scores.
-    """
+    """Golden scores on the scale 1 to n by source that has any (people, labels, judges), shape (items,)."""
     golden = known.reindex(pd.MultiIndex.from_frame(items[["dataset", "item_id"]]))
     given = {HUMAN: _unit(items["human_score"].to_numpy(dtype=float), *(golden[end] for end in ("least", "greatest")))}
     given |= {name: golden[name] for name in golden if name not in ("least", "greatest")}

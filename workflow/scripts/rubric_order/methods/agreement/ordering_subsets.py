@@ -33,11 +33,9 @@ class Choices(NamedTuple):
 
 
 def choices(reverse: np.ndarray, largest: int, most: int, *, seed: int) -> Choices:
-    """Sets of one ordering, of two, up to `largest`. `reverse` is the index of each ordering's reverse, -1 if it was
-    not read.
+    """Sets of one ordering, of two, up to `largest`. `reverse` indexes each ordering's reverse, -1 if not read.
 
-    Of more than `most` sets of a size, `most` are drawn and, for even sizes, up to `most` of orderings with their
-    reverses.
+    Of more than `most` sets of a size, `most` are drawn, and for even sizes as many of orderings with reverses.
     """
     count = len(reverse)
     first = np.flatnonzero(reverse > np.arange(count))
@@ -65,9 +63,7 @@ class Noise(NamedTuple):
 
 
 def noise(reads: ByOrdering) -> Noise:
-    """Variance by chance of the reads: without repeats or option probabilities, all variance of an item's reads beyond
-    the orderings' effects.
-    """
+    """Variance by chance of the reads; of an unknown source, all that the orderings' mean effects leave."""
     variance = reads.variance
     if not reads.known_from:
         variance = np.broadcast_to((reads.residual_variance * reads.times.mean(axis=1))[:, None], reads.means.shape)
@@ -117,9 +113,7 @@ def pair_squares(means: np.ndarray, chance: Noise, reverse: np.ndarray, sizes: n
 
 
 def _of_units(units: np.ndarray, count: int, drawn: np.ndarray, sizes: np.ndarray, chance: Noise) -> np.ndarray:
-    """Expected square of the error of a mean over `drawn` random units, (m, U) -> (m, q); a unit is an ordering, or a
-    pair of them.
-    """
+    """Expected square of the error of a mean over `drawn` random orderings or pairs of them, (m, U) -> (m, q)."""
     total = units.shape[1]
     left = (total - drawn) / (drawn * max(total - 1, 1))
     of_read, of_mean = (part.sum(axis=1)[:, None] for part in chance)
@@ -128,9 +122,7 @@ def _of_units(units: np.ndarray, count: int, drawn: np.ndarray, sizes: np.ndarra
 
 
 def chosen(sums: np.ndarray, count: np.ndarray, fold: np.ndarray, usable: np.ndarray) -> np.ndarray:
-    """Index of the set with the least error in the other folds (first of equals), then by all groups, shape (n_folds +
-    1,).
-    """
+    """Index of the set with the least error in the other folds, then by all groups, shape (n_folds + 1,)."""
     of_fold = np.zeros((int(fold.max()) + 1, len(usable)))
     np.add.at(of_fold, fold, sums[:, usable])
     items = np.bincount(fold, weights=count)
@@ -171,9 +163,7 @@ def held_out_draws(
 
 
 class Needed(NamedTuple):
-    """Least number of orderings whose error, or end of its interval, is not above a target; NaN if none that was
-    examined is.
-    """
+    """Least number of orderings whose error, or end of its interval, is not above a target; NaN if none examined."""
 
     estimate: float
     low: float

@@ -12,8 +12,7 @@ from rubric_order.methods.position.blocks import Block
 
 
 class Rankings(NamedTuple):
-    """Agreement of two rankings of each prompt's candidates, shape (..., n_prompts), NaN where undefined. A tie is no
-    reversal.
+    """Agreement of two rankings of each prompt's candidates, (..., n_prompts). A tie is no reversal.
 
     `top1_flip` is 1 if no candidate is among the best of both, `top1_tie` what random tie-breaking adds; pairs are
     reversed, or tied in at least one ranking.
@@ -32,8 +31,7 @@ class Rankings(NamedTuple):
 
 
 def compare_rankings(scores: np.ndarray, other: np.ndarray) -> Rankings:
-    """Compare two rankings of the candidates of each prompt, shape (..., n_prompts, n_candidates), without those that
-    lack a score in one.
+    """Compare two rankings of each prompt's candidates, (..., n_prompts, n_candidates), that have both scores.
 
     Source: Xu et al. (2026), Section 4.4, Table 7; ties are ours (the paper does not say).
     """
@@ -56,8 +54,7 @@ def compare_rankings(scores: np.ndarray, other: np.ndarray) -> Rankings:
 
 
 def agreement_by_noise(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Expected agreement (0 unrelated, 1 equal) of two noisy measurements of one ranking, from that of each with its
-    own repeat.
+    """Expected agreement (0 unrelated, 1 equal) of two noisy measurements, from that of each with its repeat.
 
     sin(tau pi / 2) is Pearson's r of normal scores, and r between measurements the geometric mean of each with its
     repeat; the mean of the two taus would take noise for reversals.
@@ -74,18 +71,14 @@ def _share_of_best(scores: np.ndarray, missing: np.ndarray) -> np.ndarray:
 
 
 def mean_scores(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Mean score of each item over chosen reads, (n_items, K), (count, K) -> (count, n_items). Divided once, so that
-    equal means tie.
-    """
+    """Mean scores over chosen reads, (n_items, K), (count, K) -> (count, n_items); divided once: equal means tie."""
     scored = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         return (chosen @ np.where(scored, values, 0).T) / (chosen @ scored.T.astype(float))
 
 
 def prompts(items: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
-    """Prompts with at least two candidates, and the rows of their items, padded with -1, shape (n_prompts,
-    n_candidates).
-    """
+    """Prompts with two candidates or more, and their items' rows, padded with -1, (n_prompts, n_candidates)."""
     group, criterion = (
         pd.factorize(items[name], sort=True, use_na_sentinel=False)[0] for name in ("group_id", "criterion")
     )

@@ -53,9 +53,7 @@ def drawn(k: int, most: int, seed: int) -> Subsets:
 
 @functools.lru_cache
 def disjoint(k: int, size: int, count: int, seed: int) -> np.ndarray:
-    """Random pairs of disjoint subsets of k reads, as weights of the reads in their means, shape (count, 2, k),
-    read-only.
-    """
+    """Random pairs of disjoint subsets of k reads, as weights of their means, shape (count, 2, k), read-only."""
     rng = randomness.generator(seed, "disjoint subsets of reads", k, size)
     place = rng.permuted(np.tile(np.arange(k), (count, 1)), axis=1)
     masks = np.stack([place < size, (place >= size) & (place < 2 * size)], axis=1) / size
@@ -76,8 +74,7 @@ def _all_of_size(k: int, size: int) -> np.ndarray:
 
 
 def moments(scores: np.ndarray, human: np.ndarray) -> np.ndarray:
-    """Moments of each item, which determine the correlation of any mean of reads with human scores, shape (m, 3 + 2K +
-    K(K+1)/2).
+    """Moments of each item for correlations of any mean of reads with human scores, shape (m, 3 + 2K + K(K+1)/2).
 
     Columns: 1, y, y^2, reads s_j, s_j y, and s_j s_k for j <= k, centred against rounding. Their sums over items, with
     any weights, give means and covariances.
@@ -108,9 +105,7 @@ def pearson_of_subsets(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
 
 
 class RankCurve(NamedTuple):
-    """Spearman's rho of each subset, NaN where undefined; and the derivative of each size's mean by each item's weight,
-    shape (m, n_sizes).
-    """
+    """Spearman's rho of each subset, and the derivative of each size's mean by each item's weight, (m, n_sizes)."""
 
     rho: np.ndarray
     influence: np.ndarray
@@ -195,9 +190,7 @@ def mean_over_subsets(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def curve(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
-    """Mean of Pearson's r over the subsets of each size, from sums of `moments` in each sample, shape (samples,
-    n_sizes).
-    """
+    """Mean of Pearson's r over each size's subsets, from sums of `moments` in each sample, shape (samples, n_sizes)."""
     chunk = max(1, 100_000 // len(chosen.sizes))  # a chunk stays in the processor's cache
     parts = [sums[start : start + chunk] for start in range(0, len(sums), chunk)]
     return np.concatenate([mean_over_subsets(pearson_of_subsets(part, chosen), chosen.sizes) for part in parts])

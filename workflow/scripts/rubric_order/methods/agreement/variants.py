@@ -1,6 +1,4 @@
-"""Reads of the same items in several variants of a prompt: a condition with a strategy. The base is the study's first
-of both.
-"""
+"""Reads of the same items in several variants of a prompt (condition and strategy). The base has the first of both."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -26,12 +24,11 @@ Name = tuple[str, str]  # condition and strategy
 
 
 class Variants(NamedTuple):
-    """Reads of one study, judge, profile, dataset (or all) and scale, by one readout, of items that are read in all
-    variants (base first).
+    """Reads of one study, judge, profile, dataset (or all), scale and readout, of items read in all variants.
 
-    Arrays have shape (items, variants): sum of scores, reads with a score, all reads, first score; `repeats` (items, 3)
-    counts pairs of base reads in one ordering, those that differ, and sums the differences. `constrained`: a second
-    request allowed only a score. Scores count from 1, whatever `lowest` is.
+    Arrays have shape (items, variants), base first: sum of scores, reads with a score, all reads, first score;
+    `repeats` (items, 3) counts pairs of base reads in one ordering, those that differ, and sums the differences.
+    `constrained`: a second request allowed only a score. Scores count from 1, whatever `lowest` is.
     """
 
     keys: Row
@@ -61,9 +58,7 @@ class Variants(NamedTuple):
 
 
 def kind(name: Name, base: Name) -> str:
-    """Kind of change from the base: `base`, `order`, `ids`, `reference`, `neutral`, a part of a condition, or `crossed`
-    for several.
-    """
+    """Change from the base: `base`, `order`, `ids`, `reference`, `neutral`, a condition's part, or `crossed`."""
     changed = set() if name[1] == base[1] else {"order"}
     for part in parts(name[0]) ^ parts(base[0]):
         changed.add(next((shared for beginning, shared in KINDS.items() if part.startswith(beginning)), part))
@@ -71,9 +66,7 @@ def kind(name: Name, base: Name) -> str:
 
 
 def variants(scores: pd.DataFrame | Iterable[pd.DataFrame], bases: Mapping[str, Sequence[str]]) -> Iterator[Variants]:
-    """Variants of each study, judge, profile and scale that has several: for each dataset, then for all. `bases` is by
-    study.
-    """
+    """Variants of each study, judge, profile and scale that has several: by dataset, then for all."""
     laid: dict[tuple[Any, ...], list[Variants]] = {}
     for keys, block in blocks_by(SHARED, scores):
         base = tuple(bases.get(keys["study"], ()))

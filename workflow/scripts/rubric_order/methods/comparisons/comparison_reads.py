@@ -36,9 +36,7 @@ def with_first_verdicts(block: pd.DataFrame) -> pd.DataFrame:
 
 
 def first_run(block: pd.DataFrame) -> pd.DataFrame:
-    """Reads of the first run that reads some comparison in several orders (else of the first), each order of a
-    comparison once.
-    """
+    """Reads of the first run with some comparison in several orders (else of the first), each order once."""
     first = block.drop_duplicates(["unit_id", "repeat", "order"])
     sizes = first.groupby(["repeat", "unit_id"]).size()
     runs = sizes[sizes > 1].index.get_level_values("repeat")

@@ -18,9 +18,7 @@ SHARED = [key for key in KEYS if key != "judge"]
 
 
 class Panel(NamedTuple):
-    """Choices of several judges in the same prompts, shape (prompts, judges): `winners` from 1, or `series.TIE`,
-    `series.NONE`.
-    """
+    """Choices of several judges in the same prompts, (prompts, judges), from 1, or `series.TIE`, `series.NONE`."""
 
     about: Row
     judges: list[str]
@@ -80,9 +78,7 @@ def counts(winners: np.ndarray, p: int) -> np.ndarray:
 
 
 def off_the_mode(winners: np.ndarray, p: int) -> np.ndarray:
-    """Number of judges with another than the commonest choice, shape (prompts,). Source: Shi et al., Judging the
-    Judges, Appendix C.2.
-    """
+    """Number of judges with another than the commonest choice. Source: Shi et al., Judging the Judges, Appendix C.2."""
     votes = counts(winners, p)
     return votes.sum(axis=1) - votes.max(axis=1)
 

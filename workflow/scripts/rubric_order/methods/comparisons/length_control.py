@@ -70,8 +70,7 @@ class Design(NamedTuple):
 
 
 def design(pairs: Pairs, length: np.ndarray, further: np.ndarray | None = None) -> Design:
-    """Columns of the regression: `further` ones, strengths (if each candidate has `LEAST_PAIRS` reads), `length`,
-    position.
+    """Columns: `further` ones, strengths (if each candidate has `LEAST_PAIRS` reads), `length`, position.
 
     Difficulties need a baseline and `LEAST_CANDIDATES` other candidates a question.
     """
@@ -134,8 +133,7 @@ class Difficult(NamedTuple):
 
 
 def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
-    """Fit with normal difficulties of questions, integrated by Gauss-Hermite quadrature; errors from each question's
-    derivatives.
+    """Fit with normal difficulties, integrated by Gauss-Hermite quadrature; errors from each question's derivatives.
 
     AlpacaEval (`two_steps`) takes difficulties from the same verdicts as known: with few candidates, its effect of
     length is too large and its error too small.
@@ -193,9 +191,7 @@ def _likelihood(
     *,
     second: bool = False,
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Log-likelihood with random difficulties, its derivative (n, k + 1) and, if `second`, minus its second one (n, k +
-    1, k + 1), by question.
-    """
+    """Log-likelihood with random difficulties, its derivatives by question and, if `second`, minus the second ones."""
     eta = (x @ b[:-1])[:, None] + b[-1] * side[:, None] * NODES
     of_reads = verdict[:, None] * eta - np.logaddexp(0, eta)
     sums = np.stack([np.bincount(question, column, n) for column in of_reads.T], axis=1) + LOG_WEIGHTS
@@ -271,9 +267,7 @@ def scaled(pairs: Pairs) -> np.ndarray:
 
 
 def fit(x: np.ndarray, verdict: np.ndarray, cluster: np.ndarray, n_clusters: int) -> cluster_robust.Fit:
-    """Logistic regression by maximum likelihood, with clusters as the sample; verdicts between 0 and 1 count for
-    both.
-    """
+    """Logistic regression with clusters as the sample; verdicts between 0 and 1 count for both candidates."""
     won, lost = np.flatnonzero(verdict > 0), np.flatnonzero(verdict < 1)
     weight = np.concatenate([verdict[won], 1 - verdict[lost]])
     rows = np.concatenate([x[won], -x[lost]])
@@ -329,9 +323,7 @@ def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate:
 
 
 def tells_controlled(pairs: Pairs, columns: np.ndarray, found: cluster_robust.Fit) -> bool:
-    """False if candidates and positions determine the difference of lengths, or if all pairs have the same one, not
-    0.
-    """
+    """False if candidates and positions determine the difference of lengths, or if all pairs share one, not 0."""
     k = columns.shape[1]
     told = np.abs(columns @ found.space[:k] - np.pad(columns, [(0, 0), (0, len(found.space) - k)])).max()
     return bool(told < 1e-6 and (pairs.sd > 0 or not pairs.length.any()))
@@ -347,11 +339,9 @@ def _of_mean(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.nda
 def within(
     outcome: np.ndarray, terms: np.ndarray, unit: np.ndarray, cluster: np.ndarray, n_clusters: int
 ) -> cluster_robust.Fit:
-    """Effects of terms that vary among reads of a pair on the log-odds of the first candidate (`outcome` 1, second -1,
-    tie 0).
+    """Effects of terms that vary among a pair's reads on log-odds of the first candidate (1; second -1, tie 0).
 
-    A conditional logit of two reads of a pair (`preference`): preference and rate of ties cancel. A tie lies half-way,
-    as in Davidson's model.
+    A conditional logit (`preference`): preference and rate of ties cancel. A tie lies half-way (Davidson).
     """
     order = np.argsort(unit, kind="stable")
     size = np.bincount(unit)

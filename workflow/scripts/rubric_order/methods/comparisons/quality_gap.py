@@ -94,16 +94,13 @@ def few_cells(table: pd.DataFrame, kind: str) -> bool:
     """True if a judge's comparisons are in too few cells for slopes and bins over ``crossed`` or ``others`` gaps.
 
     ``crossed`` leaves out its own question, so a consistent comparison has a smaller gap than others of its cell: for
-    judges blind to quality (300 simulated, 80 pairs a cell), slopes were -2.6 on average in 3 cells, -.2 in 10, -.1 in
-    20.
+    judges blind to quality (300 simulated, 80 pairs a cell), mean slopes were -2.6 in 3 cells, -.2 in 10, -.1 in 20.
     """
     return kind in ("crossed", "others") and len(table[CELL].drop_duplicates()) < LEAST_CELLS
 
 
 def bins(gap: np.ndarray, count: int) -> np.ndarray:
-    """Bin of each comparison by its gap, from 0, shape (m,). Equal gaps share a bin: a cut moves by up to half a bin,
-    or is left out.
-    """
+    """Bin of each comparison by its gap, from 0. Equal gaps share one: a cut moves by half a bin, or is left out."""
     distinct, which, size = np.unique(np.round(gap, 9), return_inverse=True, return_counts=True)
     ends = np.cumsum(size)[:-1] / len(gap)
     cut: np.ndarray = np.zeros(len(distinct), dtype=int)

@@ -36,9 +36,7 @@ def consistent(winners: np.ndarray) -> np.ndarray:
 
 
 def flips(winners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Inconsistency of each series, 1 or 0, NaN if not `valid`: strict (several winners), and soft (one winner and a
-    tie).
-    """
+    """Inconsistency, 1 or 0, NaN if not `valid`: strict (several winners), and soft (one winner and a tie)."""
     least = np.where(winners > TIE, winners, np.iinfo(np.int64).max).min(axis=1)
     strict = winners.max(axis=1) > least
     agreed = consistent(winners)
@@ -47,8 +45,7 @@ def flips(winners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def primacy(places: np.ndarray, winners: np.ndarray, *, p: int) -> np.ndarray:
-    """Share with which an inconsistent series counts for the first position (the rest for others); NaN for other
-    series.
+    """Share with which an inconsistent series counts for the first position; NaN for other series.
 
     A series counts for the position that it chooses most often, evenly for several. Source: P3, Section 2.2, which does
     not say how several count.
@@ -85,18 +82,14 @@ def even_fairness(consistency: float, p: int) -> float:
 
 
 def random_judge(p: int, ties: float = 0.0, *, orders: int | None = None) -> tuple[float, float]:
-    """Consistency and fairness of a judge that chooses at random in each of `orders` (p by default) that balance
-    positions.
-    """
+    """Consistency and fairness of random choices in each of `orders` (p by default) that balance positions."""
     count = p if orders is None else orders
     same = ties**count + p * ((1 - ties) / p) ** count
     return same, even_fairness(same, p)
 
 
 def overall_win_rate(winners: np.ndarray, *, candidate: np.ndarray, p: int) -> np.ndarray:
-    """1 if the candidate wins in all orders, 0 if another does, 1/p if none; NaN if not valid. Source: P3, Section
-    2.3.
-    """
+    """1 if the candidate wins in all orders, 0 if another does, 1/p if none; NaN if not valid (P3, Section 2.3)."""
     agreed = consistent(winners)
     won = (agreed == 1) & (winners[:, 0] == candidate)
     nobody = (agreed == 0) | ((agreed == 1) & (winners[:, 0] == TIE))

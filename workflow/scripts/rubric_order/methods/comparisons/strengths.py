@@ -22,9 +22,7 @@ AT_ONCE = 4096  # choices that are processed together
 
 
 class Choices(NamedTuple):
-    """Candidates by position (reads, p), the positions chosen, best first (reads, 1 or p; p for a tie), and whether a
-    tie is offered.
-    """
+    """Candidates by position (reads, p), positions chosen, best first (reads, 1 or p; p for a tie), ties on offer."""
 
     shown: np.ndarray
     chosen: np.ndarray
@@ -71,8 +69,7 @@ def connected(choices: Choices, count: int) -> np.ndarray:
 
 
 def fit(choices: Choices, count: int, *, places: bool) -> Strengths:
-    """Strengths by maximum likelihood, with clusters as the sample; problem `NOT_CONNECTED`, or ``separated`` positions
-    or ties.
+    """Strengths by maximum likelihood over clusters; problem `NOT_CONNECTED`, or ``separated`` positions or ties.
 
     If ties are offered and never chosen, all is estimated as if none were.
     """
@@ -159,8 +156,7 @@ def _maximum(x: np.ndarray, offered: np.ndarray, chosen: np.ndarray) -> np.ndarr
 
 
 def rao_kupper(choices: Choices, count: int) -> cluster_robust.Fit:
-    """Strengths of pairs with ties by Rao and Kupper's model (wins at log-odds d - eta and -d - eta), as a check of
-    Davidson's.
+    """Strengths of pairs with ties by Rao and Kupper's model (wins at d - eta and -d - eta), to check Davidson's.
 
     Coefficients: strengths, first position over the second, eta; none if not connected, or a read is no pair with a tie
     on offer. Source: Rao and Kupper (1967), Ties in paired-comparison experiments.
@@ -209,9 +205,7 @@ def _of_thresholds(b: np.ndarray, x: np.ndarray, outcome: np.ndarray) -> tuple[n
 
 
 def ranks(strengths: np.ndarray) -> np.ndarray:
-    """Rank of each strength, 1 for the strongest, mean ranks for equals, shape (..., n). NaN changes no rank; its own
-    is 0.5.
-    """
+    """Rank of each strength, 1 for the strongest, mean ranks for equals. NaN changes no rank; its own is 0.5."""
     order = strengths[..., :, None]
     return (
         1 + (order < strengths[..., None, :]).sum(axis=-1) + ((order == strengths[..., None, :]).sum(axis=-1) - 1) / 2

@@ -113,9 +113,7 @@ class Block:
         return self.shown[first[by_first]], np.argsort(by_first)[number]
 
     def by_ordering(self, values: np.ndarray) -> np.ndarray:
-        """Mean score of each item under each ordering, (n_items, K) -> (n_items, D); NaN if any read of it has no
-        score.
-        """
+        """Mean score of each item under each ordering, (n_items, K) -> (n_items, D); NaN if a read has none."""
         shown, number = self.orderings
         cell = self.item * len(shown) + number
         cells = len(self.items) * len(shown)
@@ -137,18 +135,14 @@ class Kept(Iterable[pd.DataFrame]):
 
 
 def matrix_of(rows: np.ndarray) -> np.ndarray:
-    """Stack lists of equal length as a matrix, in a fraction of the time of ``np.stack``; ValueError if they differ in
-    length.
-    """
+    """Stack lists of equal length (else ValueError) as a matrix, in a fraction of the time of ``np.stack``."""
     if len({*map(len, rows)}) > 1:
         raise ValueError("rows of a matrix have to be of one length")
     return np.concatenate(rows).reshape(len(rows), -1)
 
 
 def blocks(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Iterator[Block]:
-    """The blocks of one table of reads, or of several (one in memory at a time, each block in one), sorted by their
-    keys.
-    """
+    """The blocks of one table of reads, or of several (each in memory alone, a block in one), sorted by keys."""
     if isinstance(scores, Kept):
         yield from scores.blocks
         return

@@ -27,8 +27,7 @@ def copies(block: Block) -> Copies:
     """The items of a block that have the same reads as an item of another group.
 
     Probabilities must be equal to the last digit and not all 0 or 1. Written scores must vary, and such pairs be
-    `FEWEST_PAIRS` and outnumber those that differ in one read; at temperature 0 a strong preference also makes items
-    alike.
+    `FEWEST_PAIRS` and outnumber those that differ in one read; at temperature 0 preference makes items alike, too.
     """
     group = block.units("group")
     item_ids = block.items["item_id"].to_numpy(dtype=str)
@@ -63,9 +62,7 @@ def _of_probabilities(block: Block) -> np.ndarray:
 
 
 def _numbered(table: np.ndarray) -> np.ndarray:
-    """Index of each row among the sorted distinct rows, shape (rows,); -1 for a row with NaN. Codes combine ranks
-    column by column.
-    """
+    """Index of each row among the sorted distinct rows, -1 with NaN. Codes combine ranks column by column."""
     number = np.full(len(table), -1)
     complete = ~np.isnan(table).any(axis=1)
     if complete.any():

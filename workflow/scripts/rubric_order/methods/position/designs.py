@@ -60,9 +60,7 @@ class Design:
 
     @cached_property
     def exposure(self) -> np.ndarray:
-        """Share of an item's orderings in which a score stands at a position, shape (n_items, n, n); 0 for items
-        without reads.
-        """
+        """Share of an item's orderings with a score at a position, shape (n_items, n, n); 0 without reads."""
         n = self.n
         place: np.ndarray = permutations.positions_of(self.orderings) - 1
         at = (self.item[:, None] * n + np.arange(n)) * n + place[self.ordering]

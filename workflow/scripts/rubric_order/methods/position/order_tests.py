@@ -25,9 +25,7 @@ Test = tuple[Readout, str]  # a readout, and one of `TESTS`
 
 
 class Deciding(NamedTuple):
-    """The readouts that decide the tests in log-odds and in points; `crossed`: every score is shown in every
-    position.
-    """
+    """The readouts that decide tests in log-odds and in points; `crossed`: every score in every position."""
 
     log_odds: Readout
     points: Readout
@@ -35,17 +33,13 @@ class Deciding(NamedTuple):
 
 
 def drawn_as_they_are(low: float, high: float, temperature: float) -> bool:
-    """True at temperature 1 or unknown (NaN) if the interval of `sampling.exponent` has 1 and lies within 1 / `NEAR` to
-    `NEAR`.
-    """
+    """True at temperature 1 or NaN if the interval of `sampling.exponent` has 1 and is within 1 / `NEAR` to `NEAR`."""
     as_they_are = math.isnan(temperature) or temperature == 1
     return bool(as_they_are and 1 / NEAR < low <= 1 <= high < NEAR)
 
 
 def deciding(*, hard: bool, known: float, drawn: bool, crossed: bool = True) -> Deciding:
-    """The readouts by which tests decide; `hard` if scores were written, `known` the share of reads with
-    probabilities.
-    """
+    """The readouts that decide; `hard` if scores were written, `known` is the share of reads with probabilities."""
     soft = known >= LEAST_KNOWN or (known > 0 and not hard)
     log_odds = Readout.SOFT if soft else Readout.HARD
     return Deciding(log_odds, log_odds if drawn or not hard else Readout.HARD, crossed)
@@ -58,9 +52,7 @@ def adjusted(p: Mapping[Test, float], n: int, by: Deciding) -> dict[Test, float]
 
 
 def family(n: int, by: Deciding, p: Mapping[Test, float] | None = None) -> list[Test]:
-    """The tests that decide, each with its readout. With two levels, one without a p in `p` makes way for the readout's
-    next.
-    """
+    """The tests that decide, with readouts. With two levels, one without a p in `p` makes way for the next."""
     if not by.crossed:
         return [(by.points, POINTS)]
     if n > 2:

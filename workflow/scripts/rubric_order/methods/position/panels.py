@@ -17,8 +17,7 @@ COLUMNS += list(VALUES.values())
 
 
 class Panel(NamedTuple):
-    """The reads of one study, judge, profile, condition, dataset, strategy and scale, for U texts, R reads at most and
-    C criteria.
+    """The reads of one group of `KEYS`: U texts, R reads at most, C criteria.
 
     `values`, `positions` (from 1) and `before` (criterion right before, from 1) have shape (U, R, C), 0 or NaN where a
     text lacks them; `human` (U, C).
@@ -125,9 +124,7 @@ def equations(of: Cells) -> Equations:
 
 
 def solved(summed: Equations) -> np.ndarray:
-    """Shift of each position, shape (..., C, P), summing to 0; NaN if it has no scores or cannot be compared with the
-    others.
-    """
+    """Shift of each position, (..., C, P), summing to 0; NaN without scores or comparisons with the others."""
     eigenvalues, vectors = np.linalg.eigh(summed.left)
     kept = eigenvalues > 1e-9 * np.maximum(summed.count.max(axis=-1), 1)[..., None]
     scaled = np.einsum("...pk,...p->...k", vectors, summed.right) * kept / np.where(kept, eigenvalues, 1)
@@ -164,8 +161,7 @@ def position_effects(of: Cells, weights: np.ndarray | None = None) -> tuple[np.n
 
 
 def flipped_shifts(of: Cells, groups: np.ndarray, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
-    """Shifts after each group's effects get a random sign, shape (resamples, C, P), which keeps dependence within
-    groups.
+    """Shifts after each group's effects get a random sign, (resamples, C, P), which keeps dependence within.
 
     Exact if an effect on a group is as likely as its opposite, not needed with many groups; 2^(G - 1) sizes of shifts.
     Source: Canay, Romano and Shaikh (2017), Randomization tests under an approximate symmetry assumption.

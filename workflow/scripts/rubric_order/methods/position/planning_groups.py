@@ -1,5 +1,4 @@
-"""Number of groups that a card needs to find a bias, or to show an unbiased judge equivalent, from the errors of its
-estimates.
+"""Number of groups that a card needs to find a bias, or to show an unbiased judge equivalent, from its errors.
 
 Errors come from reads or, before there are any, from the share d of an item's pairs of reads that differ (`expected`):
 scores scatter normally about qualities (normal quantiles, SD a quarter of the scale). Information about a unit contrast
@@ -38,9 +37,7 @@ HALVINGS = 40
 
 
 class Spread(NamedTuple):
-    """Variance of an unbiased judge's single items, in squared points, and its error; `logarithm` as in
-    `spread.mean_interval`.
-    """
+    """Variance between an unbiased judge's items, in squared points; `logarithm` as in `spread.mean_interval`."""
 
     variance: float
     error: float
@@ -156,9 +153,7 @@ def _orderings(n: int, orderings: int) -> np.ndarray:
 
 
 def _columns(shown: np.ndarray) -> np.ndarray:
-    """Indicators of each score's position in each ordering; for n > 2 also score times position, shape (D, n, n +
-    1).
-    """
+    """Indicators of each score's position by ordering and, for n > 2, score times position, shape (D, n, n + 1)."""
     n = shown.shape[1]
     places, scale = np.argsort(shown, axis=1), np.linspace(-1, 1, n)
     line = scale * scale[places]
@@ -166,9 +161,7 @@ def _columns(shown: np.ndarray) -> np.ndarray:
 
 
 def _information(shares: np.ndarray, shown: np.ndarray) -> np.ndarray:
-    """Information of a read about positions and interaction; the item's own weight of a score absorbs the mean over
-    orderings.
-    """
+    """Information of a read about positions and interaction; weights of scores absorb the mean over orderings."""
     columns = _columns(shown)
     columns = columns - columns.mean(axis=0)  # the item's own weight of a score absorbs the mean over orderings
     square = np.einsum("is,dsa,dsb->ab", shares, columns, columns) / len(shares)
@@ -217,9 +210,7 @@ def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, po
 
 
 def share_biased(errors: Errors, groups: float, *, log_odds: float = 0.0, points: float = 0.0) -> float:
-    """Share of studies whose card is `biased`, see `for_biased`; NaN if the reads do not vary, 0 with too few
-    groups.
-    """
+    """Share of studies with a `biased` card, see `for_biased`; NaN if the reads do not vary, 0 for few groups."""
     q = errors.n - 1 if log_odds else 1
     sizes, rest = _sizes(errors, log_odds, points), groups - q
     if not sizes:
@@ -253,9 +244,7 @@ def smallest(errors: Errors, groups: float, *, points: bool, power: float = POWE
 
 
 def _sizes(errors: Errors, log_odds: float, points: float) -> list[float]:
-    """Noncentrality of the test in log-odds, or of those in points by expected and by written scores; empty if reads do
-    not vary.
-    """
+    """Noncentrality of the test in log-odds, or of those in points by expected and written scores; or nothing."""
     if _binary(errors):
         share, mean = _changed(errors.differ, log_odds, points)
         times = (share - mean**2) / errors.differ  # variance of a difference over the one without an effect
@@ -295,8 +284,7 @@ def _by_signs(groups: int, share: float, mean: float) -> float:
 def for_equivalent(
     errors: Errors, *, margin_points: float, margin_log_odds: float, margin_spread: float, power: float = POWER
 ) -> Needed:
-    """Number of groups at which a judge without bias is `equivalent` in a share `power` of studies: all criteria hold,
-    no test finds.
+    """Groups at which a share `power` of studies shows an unbiased judge `equivalent`: criteria hold, no test finds.
 
     Estimates are exchangeable normal draws that sum to 0; positions and orderings independent but for two levels in two
     orderings, which gives a few groups too many.
@@ -412,9 +400,7 @@ def _all(values: np.ndarray) -> np.ndarray:
 
 
 def _unseen(groups: float, spread: float, margin: float, largest: float) -> float:
-    """The largest absolute shift that `equivalence.p_bounded` shows below the margin, for normal shifts of groups; -1
-    if none.
-    """
+    """The largest absolute shift that `equivalence.p_bounded` shows below the margin, for normal groups, or -1."""
     shifts = np.linspace(0, margin, 33)[:-1]
     if groups <= EXACT_BOUND:
         count = math.ceil(groups)
@@ -430,9 +416,7 @@ def _unseen(groups: float, spread: float, margin: float, largest: float) -> floa
 
 
 def least(enough: Callable[[float], bool], fewest: int) -> Needed:
-    """Smallest whole number from `fewest` that is enough, if all above one that is enough are; infinite above
-    `MOST`.
-    """
+    """Smallest whole number from `fewest` that is enough, as all above it must be; infinite above `MOST`."""
     low, high = fewest - 1.0, float(fewest)
     while not enough(high):
         if high >= MOST:

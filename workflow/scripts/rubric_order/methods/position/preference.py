@@ -143,9 +143,7 @@ def of_scores(scores: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Hard:
 
 
 def of_probabilities(probabilities: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Soft:
-    """Log-probabilities of the scores, from probabilities (items, K, n): NaN in unknown reads, 0 for scores not
-    named.
-    """
+    """Log-probabilities, from probabilities (items, K, n): NaN in unknown reads, 0 for scores not named."""
     given = ~np.isnan(probabilities).any(axis=2)
     kept = ((probabilities > 0) | ~given[..., None]).all(axis=1)
     several = (kept.sum(axis=1) > 1) & (given.sum(axis=1) > 1)

@@ -17,9 +17,7 @@ POSITION, ID, PRESENCE, NUMBER, TEXT = "position", "id", "presence", "number", "
 
 
 class Terms(NamedTuple):
-    """Columns of x (items, reads, n, columns), each named by its kind and position, ID or score (from 1; empty for
-    attractions).
-    """
+    """Columns of x (items, reads, n, columns), named by kind and position, ID or score (empty for attractions)."""
 
     names: list[tuple[str, str]]
     values: np.ndarray
@@ -29,8 +27,7 @@ def terms(places: np.ndarray, ids: np.ndarray, shown: np.ndarray, text: np.ndarr
     """Columns of x: position, ID, presence of a reference answer, and attraction to its stated score (`NUMBER`) and to
     its `text` (`TEXT`), minus the distance.
 
-    Presence has a column per score if only some reads show an answer: a judge can be harsher then, and that is no
-    attraction.
+    Presence has a column per score if only some reads show an answer: harsher then is no attraction.
     """
     items, reads, n = places.shape
     labels = list(dict.fromkeys(ids.ravel().tolist()))

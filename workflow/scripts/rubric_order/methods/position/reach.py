@@ -50,9 +50,7 @@ def of_candidates(values: np.ndarray, prompts: np.ndarray) -> np.ndarray:
 
 
 def ranks(scores: np.ndarray, usual: int) -> np.ndarray:
-    """Number of candidates better than each in each ordering, shape of `scores`, competitors in the usual ordering;
-    equals count half.
-    """
+    """Number of candidates better than each in each ordering, competitors in the usual one; equals count half."""
     return _better(np.moveaxis(scores, -1, 0), np.broadcast_to(scores[..., usual], np.moveaxis(scores, -1, 0).shape))
 
 
@@ -74,9 +72,7 @@ def _is_best(scores: np.ndarray) -> np.ndarray:
 
 
 def _one_changes(scores: np.ndarray, others: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """Prompts in which a loser's order puts it above the winners, or the only winner's puts it below another, see
-    `Moved.best`.
-    """
+    """Prompts in which a loser's order puts it above the winners, or an only winner's below another."""
     high, low = (np.where(np.isnan(end), -np.inf, end) for end in (scores.max(axis=-1), scores.min(axis=-1)))
     present = np.where(np.isnan(others), -np.inf, others)
     raised = (high > present.max(axis=-1, keepdims=True)) & ~best
@@ -86,9 +82,7 @@ def _one_changes(scores: np.ndarray, others: np.ndarray, best: np.ndarray) -> np
 
 
 def by_chance(reads: np.ndarray, prompts: np.ndarray, usual: int, *, count: int, rng: np.random.Generator) -> Moved:
-    """Mean reach if the reads of each item, (m, D, r), exchange their orderings: all their differences count as
-    chance.
-    """
+    """Mean reach if each item's reads (m, D, r) exchange orderings: all differences count as chance."""
     sums: list[np.ndarray] = []
     for part in _exchanged(reads, prompts, count, rng):
         totals = [np.sum(table, axis=0) for table in moved(part, prompts, usual)]
@@ -121,9 +115,7 @@ def _at_ends(choose: np.ndarray, judge: np.ndarray) -> np.ndarray:
 
 
 def reached_by_all(means: np.ndarray, group: np.ndarray, fold: np.ndarray) -> np.ndarray:
-    """Difference of an item's scores, (m,), between the orderings that other folds' means choose; 0 on average without
-    an effect.
-    """
+    """Difference between the orderings that other folds' means choose, (m,); 0 on average without an effect."""
     own = fold[group]
     sums = np.zeros((int(fold.max()) + 1, means.shape[1]))
     np.add.at(sums, own, means)

@@ -17,9 +17,7 @@ LEAST_VARIANCE = 1e-12  # a variance up to this is the rounding error of a const
 
 
 class Correlations(NamedTuple):
-    """Pearson's r of each ordering's scores with human scores, and its error over new reads, shape (D,), independent
-    between orderings.
-    """
+    """Pearson's r of each ordering with human scores, and errors over new reads, independent, shape (D,)."""
 
     orderings: np.ndarray
     r: np.ndarray
@@ -55,8 +53,8 @@ def variances(scores: np.ndarray, at: np.ndarray, n_orderings: int) -> np.ndarra
     ordering, -1 without a score.
 
     From repeats, pooled for an item or ordering that lacks them; else squared residuals over (1 - 1/D) (1 - 1/m), as
-    item's times ordering's mean square over the mean of all: a cell's own square depends on its score. Two orderings
-    cannot be told apart.
+    item's times ordering's mean square over the mean of all: a cell's own square depends on its score. Of two
+    orderings, one variance.
     """
     item, _ = np.nonzero(at >= 0)
     cell = item * n_orderings + at[at >= 0]
@@ -105,9 +103,7 @@ def ranks(r: np.ndarray, error: np.ndarray, *, confidence: float, rng: np.random
 
 
 def cost_errors(table: np.ndarray, covariance: np.ndarray, orderings: np.ndarray) -> np.ndarray:
-    """Standard error over new reads of the Bias Cost of orderings, by the delta method, shape (D,); too large near a
-    cost of 0.
-    """
+    """Standard error over new reads of Bias Costs, by the delta method, shape (D,); too large near a cost of 0."""
     n = len(table)
     total = table.sum(axis=1)
     selected = total > 0  # a score that is never selected adds nothing to a cost

@@ -13,8 +13,7 @@ CONFIDENCE = 0.99
 
 
 def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Interval:
-    """Power b of the option probabilities p: answers look drawn in proportion to p^b; 1 as they are, 1 / T at
-    temperature T.
+    """Power b of option probabilities p: answers look drawn by p^b; 1 as they are, 1 / T at temperature T.
 
     Maximum likelihood with Student's t over clusters at `CONFIDENCE`; unknown outside `SMALLEST` to `GREATEST` (always
     the most probable: none is finite).

@@ -28,8 +28,7 @@ def counts(block: Block, readout: Readout) -> np.ndarray:
 
 
 def evened(block: Block, readout: Readout) -> np.ndarray:
-    """Selections as if every score had stood equally often in every position, shape (n_items, n); a row sums to K, 0
-    for K = 1.
+    """Selections as if every score had stood equally often in every position, (n_items, n); rows sum to K, or 0.
 
     K / n + (1 - 1/D) / (1 - 1/K) (selections - expected by the item's scores and where they stood), an ordering counted
     once. The factor is because the expected ones include the item's own reads.
@@ -55,9 +54,7 @@ def evened(block: Block, readout: Readout) -> np.ndarray:
 
 
 def by_score(block: Block, readout: Readout) -> np.ndarray:
-    """Selections of each score at each position in each item, and the opportunities for them, shape (2, n_items, n,
-    n).
-    """
+    """Selections of each item's scores by position, and opportunities for them, shape (2, n_items, n, n)."""
     n, items = block.n, len(block.items)
     if readout == Readout.HARD:
         usable = block.table["position"].notna().to_numpy()
@@ -110,8 +107,6 @@ def readouts(block: Block) -> Iterator[Readout]:
 
 
 def position_shares(selected: np.ndarray) -> np.ndarray:
-    """Share of each position among the selections of each score, (..., n, n). Source: the earlier version of Xu et al.,
-    Table 5.
-    """
+    """Share of each position among a score's selections. Source: the earlier version of Xu et al., Table 5."""
     with np.errstate(invalid="ignore"):
         return selected / selected.sum(axis=-1, keepdims=True)

@@ -35,17 +35,13 @@ def complete_items(block: Block, values: np.ndarray) -> Complete:
 
 
 def column_moments(values: np.ndarray, human: np.ndarray) -> np.ndarray:
-    """Moments of each item, for `column_correlations`, (m, 3 + 3D): 1, y, y^2, s, s^2, s y, centred to lose fewer
-    digits.
-    """
+    """Moments of each item, for `column_correlations`, (m, 3 + 3D): 1, y, y^2, s, s^2, s y, centred for digits."""
     y, s = human - human.mean(), values - values.mean()
     return np.column_stack([np.ones(len(y)), y, y * y, s, s * s, s * y[:, None]])
 
 
 def column_correlations(sums: np.ndarray) -> np.ndarray:
-    """Pearson's r of each column with human scores, from sums of `column_moments`, shape (..., D); NaN if either does
-    not vary.
-    """
+    """Pearson's r of each column with human scores, from sums of `column_moments`; NaN if either is constant."""
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums / sums[..., :1]
         y, yy = means[..., 1:2], means[..., 2:3]
@@ -56,9 +52,7 @@ def column_correlations(sums: np.ndarray) -> np.ndarray:
 
 
 def rank_of(r: np.ndarray, place: int) -> np.ndarray:
-    """Rank of one correlation among (..., D), 1 for the highest, mean rank for equals; NaN if undefined, without
-    undefined others.
-    """
+    """Rank of one correlation among the defined of (..., D), 1 for the highest, mean rank for equals; or NaN."""
     own = r[..., place, None]
     higher, equal = r > own + 1e-12, np.abs(r - own) <= 1e-12
     rank = higher.sum(axis=-1) + (equal.sum(axis=-1) + 1) / 2

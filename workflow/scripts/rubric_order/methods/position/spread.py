@@ -1,7 +1,7 @@
 """Spread of the order's effects between single items: score = item_i + shift_o + own_io + repetition.
 
-Own effects sum to 0 over orderings and items; their standard deviation is the spread, which can be large although no
-order moves the mean.
+Own effects sum to 0 over orderings and items; their standard deviation is the spread, which can be large where no order
+moves the mean.
 """
 
 from typing import NamedTuple
@@ -32,8 +32,7 @@ def mean_interval(
     added: float = 0.0,
     logarithm: bool = False,
 ) -> NestedIntervals:
-    """Mean over items, plus `added`, by a jackknife over clusters and Student's t; the inner interval has confidence 1
-    - 2 `level`.
+    """Mean over items, plus `added`, by a jackknife over clusters; the inner interval has confidence 1 - 2 `level`.
 
     `logarithm` is for variances from which no noise was subtracted: a few items can make the error as large as the
     mean. A mean of 0 then has no width.
@@ -107,8 +106,7 @@ class SingleReads(NamedTuple):
 def single_reads(
     means: np.ndarray, noise: np.ndarray, times: np.ndarray, unit: np.ndarray, *, known: bool
 ) -> tuple[SingleReads, SingleReads]:
-    """Variances of single reads with the most and the least chance possible; the same if the `noise` of (m, D) means is
-    `known`.
+    """Variances of single reads with the most and the least chance possible; the same if `noise` is `known`.
 
     Else all variance beside shared shifts is chance, or none. NaN for an item without two means.
     """

@@ -30,9 +30,7 @@ def cramers_v(counts: np.ndarray) -> np.ndarray:
 
 
 class PositionTest(NamedTuple):
-    """Chi-square of selected positions against uniform on n - 1 degrees, p as if reads were independent (see
-    `cluster_test`), and V.
-    """
+    """Chi-square of positions against uniform on n - 1 degrees, p for independent reads (see `cluster_test`), V."""
 
     chi2: float
     p: float
@@ -40,8 +38,7 @@ class PositionTest(NamedTuple):
 
 
 def position_test(positions: Sequence[int], n: int) -> PositionTest:
-    """Test of equally frequent selections of n positions, from that of each read, 1 to n. ValueError if out of range or
-    empty.
+    """Test of equally frequent selections of n positions, from each read's, 1 to n (else ValueError).
 
     Source: Xu et al. (2026), Section 4.4.
     """
@@ -63,8 +60,7 @@ def count_test(counts: np.ndarray) -> PositionTest:
 
 
 def cluster_test(counts: np.ndarray) -> float:
-    """p-value of uniform selection by a chi-square corrected for any dependence within clusters; 1 if exactly uniform
-    in each.
+    """p-value of uniform selection by a chi-square corrected for any dependence within clusters; 1 if uniform.
 
     Inverts no covariance (as Hotelling's T-squared does), so a position may be unselected; with few clusters it rejects
     too seldom. Source: Rao and Scott (1981), second order; covariance about uniform is ours.
@@ -125,9 +121,7 @@ def design_effect(counts: np.ndarray) -> float:
 
 
 def squared_v(counts: np.ndarray) -> float:
-    """V squared less what chance adds, n / (n - 1) times the summed variance of the shares; can be negative. NaN for
-    one cluster.
-    """
+    """V squared less what chance adds, n / (n - 1) times the shares' summed variance; can be negative."""
     n = counts.shape[1]
     return float(cramers_v(counts.sum(axis=0)) ** 2 - n / (n - 1) * np.trace(share_covariance(counts)))
 
@@ -164,12 +158,10 @@ def detectable_v(n_reads: float, n: int, *, deff: float, level: float = 0.05, po
 
 
 def v_interval(counts: np.ndarray, resampled: np.ndarray, confidence: float) -> tuple[float, float]:
-    """Interval of Cramer's V from resampled clusters, counts (resamples, n), valid near 0 where percentiles are not;
-    NaN for one cluster.
+    """Interval of Cramer's V from resampled clusters, (resamples, n), valid near 0 where percentiles are not.
 
     It holds distances t in the observed direction under which the observed distance is not too unlikely, with misses as
-    in resamples, of both signs. The basic bootstrap far from 0; the upper end is raised to V. At V = 0 only the lower
-    end can be wrong.
+    in resamples, of both signs. The basic bootstrap far from 0; the upper end is raised to V.
     """
     n_clusters, n = counts.shape
     if n_clusters < 2:

@@ -31,8 +31,7 @@ class Cells(NamedTuple):
 class Shifts(NamedTuple):
     """Least-squares shifts of the treatments, shape (D,), summing to 0, and the mean level of the items.
 
-    `influence` is the derivative by each cluster's weight, `parts` what each cluster's `departures` give, shape
-    (n_clusters, D).
+    By cluster (n_clusters, D): `influence`, the derivative by its weight, and `parts`, what its `departures` give.
     """
 
     level: float
@@ -79,9 +78,7 @@ def shifts(of: Cells, clusters: np.ndarray) -> Shifts | None:
 
 
 def sums_of_signs(values: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
-    """Sums of the clusters' values under random signs, (n_clusters, k) -> (draws, k). Equal arguments have equal
-    signs.
-    """
+    """Sums of values under random signs of clusters, (n_clusters, k) -> (draws, k), equal for equal arguments."""
     n_clusters = len(values)
     if draws * n_clusters <= MOST_SIGNS:
         return _signs(n_clusters, draws, seed) @ values
@@ -108,8 +105,7 @@ def _bits(n_clusters: int, draws: int, seed: int, step: int) -> tuple[np.ndarray
 
 
 def no_shift(contributions: np.ndarray, *, draws: int, seed: int) -> float:
-    """p-value of no mean effect of any treatment, from summed `departures` of each cluster, by random signs; 1 if all
-    are 0.
+    """p-value of no mean effect of any treatment, by random signs of each cluster's summed `departures`.
 
     Not by permutation: treatments may act on single clusters, and some are alike (orderings rotated by one). Exact if a
     cluster's departures are as likely as their opposites. Below `LEAST_IN_TAIL` draws, the smaller of this p and that

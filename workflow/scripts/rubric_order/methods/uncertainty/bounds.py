@@ -13,9 +13,7 @@ def share_bounds(counts: np.ndarray, n_failed: int) -> tuple[np.ndarray, np.ndar
 
 
 def v_bounds(counts: np.ndarray, n_failed: int) -> tuple[float, float]:
-    """The least and the greatest Cramer's V that failed reads allow: they fill the least selected positions, or heap on
-    the most selected one.
-    """
+    """Least and greatest Cramer's V: failed reads fill the least selected positions, or heap on the most selected."""
     n = len(counts)
     filled, remaining = np.sort(np.asarray(counts, dtype=float)), float(n_failed)
     for place in range(1, n + 1):  # raise the `place` lowest counts to the next count, or as far as the reads go

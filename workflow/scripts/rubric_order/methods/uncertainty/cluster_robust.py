@@ -1,8 +1,7 @@
 """Estimates with clusters as the sample: the influence of each cluster, and intervals and tests from the influences.
 
 A cluster gives its score (derivative of the log-likelihood, or of minus half the sum of squares) and information;
-within it, anything may depend. A few clusters with most of the information tell less about errors than their number:
-see `Weights`.
+within it, anything may depend. A few clusters with most of the information tell less about errors: see `Weights`.
 """
 
 from typing import NamedTuple
@@ -30,8 +29,8 @@ class Weights(NamedTuple):
     """Whitened information per cluster, shape (n_clusters, r, r), for Satterthwaite degrees of freedom; `inverse` is
     that of (identity - share).
 
-    They are those of the scaled chi-square (Wishart) distribution with the sandwich's mean and variance, if estimates
-    are normal and what a cluster's reads share adds `COMMON` to its score's variance at average size, more in
+    The degrees are those of the scaled chi-square (Wishart) distribution with the sandwich's mean and variance, if
+    estimates are normal and what a cluster's reads share adds `COMMON` to its score's variance at average size, more in
     proportion: clusters less 1 if equal.
 
     Source: Bell and McCaffrey (2002), Bias reduction in standard errors; HTZ of Pustejovsky and Tipton (2018), Section
@@ -43,9 +42,7 @@ class Weights(NamedTuple):
     inverse: np.ndarray
 
     def df(self, contrasts: np.ndarray) -> float:
-        """Degrees of freedom of the covariance of contrasts, independent rows (q, k); NaN if it is singular or
-        `inverse` not finite.
-        """
+        """Degrees of freedom of the covariance of contrasts (q, k); NaN if singular or `inverse` not finite."""
         of_root = contrasts @ self.root
         if not np.isfinite(self.inverse).all():
             return np.nan
@@ -61,8 +58,8 @@ class Weights(NamedTuple):
         return float(q * (q + 1) / _variance(own, left, right))
 
     def _covariance(self, of_root: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Arrays of which left[g] @ right[h].T, plus own[g] if g = h, is the covariance of what clusters g and h add to
-        contrasts.
+        """Arrays of the covariance of what clusters g, h add to contrasts: left[g] @ right[h].T, plus own[g] if g =
+        h.
         """
         n = int((self.share != 0).any(axis=(1, 2)).sum())
         variance = self.share + COMMON * n * self.share @ self.share
@@ -94,12 +91,11 @@ def _variance(own: np.ndarray, left: np.ndarray, right: np.ndarray) -> float:
 
 
 class Fit(NamedTuple):
-    """Coefficients (the shortest of those that fit equally well), and how far each cluster moves them if left out,
-    shape (n_clusters, k).
+    """Coefficients (the shortest that fit best), and how far each cluster moves them if left out, (n_clusters, k).
 
     `space` projects onto contrasts that the design determines. `least` is the covariance if a cluster's observations
-    were independent: no error may be smaller, because agreeing clusters tell little about it. `separated`: infinite
-    without a penalty.
+    were independent: no error may be smaller, because agreeing clusters tell little. `separated`: infinite if
+    unpenalised.
     """
 
     coefficients: np.ndarray
@@ -126,9 +122,7 @@ class Fit(NamedTuple):
         return bool(not self.problem and np.abs(self.space @ weights - weights).max() < 1e-6)
 
     def contrast(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
-        """Weighted sum of coefficients and each cluster's influence, scaled up to `least`; NaN if the design does not
-        determine it.
-        """
+        """Weighted sum of coefficients and each cluster's influence, scaled up to `least`; NaN if undetermined."""
         estimate, influence = self._contrast(weights)
         if self.least is not None and (spread := _error(influence)) > 0:
             influence = influence * max(1.0, self._least(weights) / spread)
@@ -169,9 +163,7 @@ class Fit(NamedTuple):
         return float(np.sqrt(weights @ self.least @ weights))
 
     def no_effect(self, contrasts: np.ndarray) -> float:
-        """p-value of all contrasts (q, k) being 0, by `all_zero` (by `interval` for one), without those that are not
-        determined.
-        """
+        """p-value of all determined contrasts (q, k) being 0, by `all_zero`, or `interval` for one."""
         told = contrasts[[self.tells(row) for row in contrasts]]
         if not len(told):
             return np.nan
@@ -183,8 +175,7 @@ class Fit(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Coefficients, with score (n_clusters, k) and information (n_clusters, k, k) of each cluster at them; other fields
-    as in `Fit`.
+    """Coefficients, with each cluster's score (n_clusters, k) and information at them; other fields as in `Fit`.
 
     Clusters can be merged without another fit.
     """
@@ -218,9 +209,7 @@ def together(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
 def sums_by(
     cluster: np.ndarray, row: np.ndarray, weight: np.ndarray | None, n_clusters: int, values: np.ndarray
 ) -> np.ndarray:
-    """Sum weighted rows of a table over clusters, in the order given; a summand is the row `row` times a weight (1 if
-    None).
-    """
+    """Sum rows of a table, times weights (1 if None), over clusters, in the order given."""
     order = np.argsort(cluster, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(cluster, minlength=n_clusters))])
     weight = np.ones(len(cluster)) if weight is None else weight[order]
@@ -230,9 +219,7 @@ def sums_by(
 
 
 def least_squares(right: np.ndarray, information: np.ndarray) -> Sums:
-    """Coefficients from each cluster's sums of column times response (n_clusters, k) and column times column
-    (n_clusters, k, k).
-    """
+    """Coefficients from each cluster's sums of column times response (`right`) and column times column."""
     total = information.sum(axis=0)
     values, vectors = np.linalg.eigh(total)
     kept = values > ROUNDING * max(values.max(initial=0.0), 1e-300)
@@ -254,8 +241,7 @@ def nothing(shape: tuple[int, int], problem: str) -> Fit:
 
 
 def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, np.ndarray, Weights]:
-    """How far the estimate moves without each cluster (n_clusters, k), projection onto determined contrasts, and
-    weights.
+    """Move of the estimate without each cluster (n_clusters, k), projection onto determined contrasts, weights.
 
     The score over the information of all other clusters (one-step jackknife): CR3, which is not too small with few
     clusters as the plain sandwich is. NaN if a cluster alone tells about a contrast.
@@ -310,8 +296,7 @@ def _error(influence: np.ndarray) -> float:
 
 
 def all_zero(estimates: np.ndarray, influence: np.ndarray, *, df: float | None = None) -> float:
-    """p-value of several estimates being 0: Hotelling's T-squared as F over clusters, with a Wishart covariance of `df`
-    degrees.
+    """p-value of several estimates being 0: Hotelling's T-squared as F, with a Wishart covariance of `df` degrees.
 
     NaN with fewer clusters or degrees than estimates that vary. Source: HTZ of Pustejovsky and Tipton (2018),
     Small-sample methods for cluster-robust variance estimation.

@@ -1,8 +1,6 @@
-"""Two one-sided tests of whether an effect is smaller than a margin: rejecting "at least the margin" in both directions
-shows it.
+"""Two one-sided tests: an effect is shown smaller than a margin if "at least the margin" is rejected on both sides.
 
-If only a few clusters have the effect and the sample lacks them, Student's t wrongly takes it as small: see
-`p_bounded`.
+Student's t takes an effect of a few clusters that the sample lacks as small: see `p_bounded`.
 """
 
 import numpy as np
@@ -50,9 +48,7 @@ def p_bounded(values: np.ndarray, sizes: np.ndarray, *, margin: float, largest: 
 
 
 def _reaches_zero(summands: np.ndarray, added: float) -> np.ndarray:
-    """Probability that a column's summands (n, q), and `added`, with independent exponential weights, sum to 0 or
-    more.
-    """
+    """Probability that a column's summands and `added`, with independent exponential weights, sum to 0 or more."""
     z = np.concatenate([summands, np.full((1, summands.shape[1]), added)])
     mean, spread = z.sum(axis=0), np.sqrt((z**2).sum(axis=0))
     low, high, greatest = np.zeros(z.shape[1]), np.ones(z.shape[1]), z.max(axis=0)
@@ -74,18 +70,16 @@ def _reaches_zero(summands: np.ndarray, added: float) -> np.ndarray:
 
 
 def interval(estimate: np.ndarray, error: np.ndarray, df: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Student's t at confidence 1 - 2 level, shape (k,): within the margins if and only if both one-sided tests
-    reject.
-    """
+    """Student's t at confidence 1 - 2 level: within the margins if and only if both one-sided tests reject."""
     width = distributions.t_quantile(1 - level, np.maximum(df, 1)) * error
     return estimate - width, estimate + width
 
 
 def verdict(low: np.ndarray, high: np.ndarray, margin: float) -> str:
-    """``shown`` if all intervals are within the margin, ``not shown`` if one is wholly beyond, else ``undecided``; no
-    adjustment is needed.
+    """``shown`` if all intervals are within the margin, ``not shown`` if one is wholly beyond, else ``undecided``.
 
-    Source: Berger (1982), Multiparameter hypothesis testing and acceptance sampling (intersection-union tests).
+    No adjustment for their number: Berger (1982), Multiparameter hypothesis testing and acceptance sampling
+    (intersection-union tests).
     """
     if (low >= margin).any() or (high <= -margin).any():
         return NOT_SHOWN

@@ -1,6 +1,4 @@
-"""Least squares with an intercept for each block (such as a text under a criterion), and clusters of blocks as the
-sample.
-"""
+"""Least squares with an intercept for each block (a text under a criterion), and clusters of blocks as the sample."""
 
 import numpy as np
 
@@ -18,8 +16,7 @@ def within(values: np.ndarray, blocks: np.ndarray) -> np.ndarray:
 
 
 def fit(y: np.ndarray, x: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) -> cluster_robust.Fit:
-    """Fit y = intercept of the block + x @ coefficients. Blocks lie in clusters, so intercepts take no degrees of
-    freedom.
+    """Fit y = intercept of the block + x @ coefficients. Blocks lie in clusters: intercepts cost no degrees.
 
     Source: Cameron and Miller (2015), A practitioner's guide to cluster-robust inference, Sections III.A and VI.
     """

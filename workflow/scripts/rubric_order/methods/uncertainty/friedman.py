@@ -1,6 +1,4 @@
-"""Rank tests of a difference between treatments within blocks: Friedman's, and Skillings and Mack's where blocks lack
-treatments.
-"""
+"""Rank tests of treatments within blocks: Friedman's, and Skillings and Mack's where blocks lack treatments."""
 
 from typing import NamedTuple
 
@@ -32,8 +30,7 @@ class RankTest(NamedTuple):
 
 
 def rank_scores(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Centred mid-ranks times sqrt(12 / (k + 1)), 0 where missing, shape of `cells`, and their variance in a block over
-    all orders.
+    """Centred mid-ranks times sqrt(12 / (k + 1)), 0 where missing, and their variance by block over all orders.
 
     Source: Skillings and Mack (1981), A nonparametric test for the incomplete randomized block design, Section 2.
     """

@@ -46,9 +46,7 @@ def _stepwise(p: np.ndarray, adjust: Callable[[np.ndarray, int], np.ndarray]) ->
 
 
 def adjust(table: pd.DataFrame, column: str = "p", *, name: str = "p") -> pd.DataFrame:
-    """Add `p_holm`, `p_bh` (with another `name`, those) and `n_tests`, the family's size; rows without a p are in
-    none.
-    """
+    """Add `p_holm`, `p_bh` (or those of `name`) and `n_tests`, the family's size; rows without a p are in none."""
     p = table[column].to_numpy(dtype=float)
     adjusted = {f"{name}_{method}": np.full(len(p), np.nan) for method in ("holm", "bh")}
     n_tests: np.ndarray = np.zeros(len(p), dtype=np.int64)

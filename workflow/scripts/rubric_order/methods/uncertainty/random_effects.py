@@ -1,7 +1,6 @@
 """Random-effects summary of estimates by judge and dataset: mean, variances, and shrunken estimates.
 
-Estimate = mean + effects of judge, dataset and pair + sampling error of known covariance; judges and datasets are a
-sample.
+Estimate = mean + random effects of judge, dataset and pair + sampling error of known covariance.
 """
 
 from collections.abc import Mapping, Sequence
@@ -113,18 +112,14 @@ def _side_by_side(columns: Sequence[Influence]) -> np.ndarray:
 
 
 def equal_correlations(correlations: np.ndarray) -> np.ndarray:
-    """Each pair gets the mean correlation of all, at least 0: single ones are rough, and weights would follow their
-    errors.
-    """
+    """Mean correlation of all pairs, at least 0, for each: single ones are rough, and weights would follow them."""
     m = len(correlations)
     mean = max((correlations.sum() - np.trace(correlations)) / max(m * (m - 1), 1), 0.0)
     return np.where(np.eye(m, dtype=bool), 1.0, mean)
 
 
 def _restricted_likelihood(y: np.ndarray, sampling: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
-    """Variances of effects, each at least 0, by Fisher scoring within bounds, shape (parts,). Parts are covariances per
-    unit of variance.
-    """
+    """Variances of effects by Fisher scoring, at least 0, (parts,); parts are covariances per unit of variance."""
     stacked, by_chance = np.array(parts), sampling.diagonal().mean()
     variances = np.full(len(parts), max(y.var(ddof=1) - by_chance, 0.1 * by_chance) / len(parts))
     before = _deviance(y, sampling, stacked, variances)

@@ -8,8 +8,7 @@ from rubric_order.methods.uncertainty import distributions
 def zero_total(contributions: np.ndarray) -> float:
     """p-value of contributions of independent clusters, (n_clusters, k), having a mean of 0, for any covariance.
 
-    The squared length of the sum is scaled to the mean and variance of a chi-square. Source: Rao and Scott (1981),
-    second order.
+    The sum's squared length is scaled to a chi-square's mean and variance: Rao and Scott (1981), second order.
     """
     scatter = contributions.T @ contributions
     spread = np.trace(scatter)

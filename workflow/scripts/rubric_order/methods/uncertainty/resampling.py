@@ -24,9 +24,7 @@ def bootstrap_indices(n: int, resamples: int, *, rng: np.random.Generator) -> np
 
 
 def bootstrap_weights(n: int, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
-    """Count of each of n units in each resample, (resamples, n), by `bootstrap_indices`: several times as fast as
-    multinomial counts.
-    """
+    """Count of each unit in each resample, (resamples, n): several times as fast as multinomial draws."""
     return counted(bootstrap_indices(n, resamples, rng=rng), n)
 
 
@@ -45,9 +43,7 @@ def counted(codes: np.ndarray, n: int) -> np.ndarray:
 
 
 def percentile_interval(values: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Percentile bootstrap interval over the first axis; NaN where more than ``MAX_UNDEFINED`` of the resamples are
-    undefined.
-    """
+    """Percentile interval over the first axis; NaN where more than ``MAX_UNDEFINED`` of the resamples are undefined."""
     values = np.asarray(values, dtype=float)
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     if not np.isnan(values).any():  # `numpy.quantile` is much faster than `numpy.nanquantile`
@@ -91,8 +87,7 @@ class Jackknife(NamedTuple):
 
 
 def degrees(sizes: np.ndarray) -> float:
-    """Degrees of freedom of a standard error from parts of these sizes, see `cluster_robust.Weights`; NaN if one has
-    all.
+    """Degrees of freedom of an error from parts of these sizes, see `cluster_robust.Weights`; NaN if one has all.
 
     >>> round(degrees(np.full(20, 4)), 6), round(degrees(np.r_[40, 40, np.full(18, 2)]), 1)
     (19.0, 2.0)
@@ -111,8 +106,7 @@ def _degrees(sizes: bytes) -> float:
 
 
 def effective(sizes: np.ndarray, correlation: float = 1.0) -> float:
-    """Number of equal clusters whose mean has the same variance, at a `correlation` within clusters (1 gives the
-    smallest).
+    """Number of equal clusters whose mean has the same variance; fewest at a `correlation` within clusters of 1.
 
     Source: Kish (1965), Survey Sampling, Section 8.2, with design effects 1 + (size - 1) correlation.
 
@@ -131,18 +125,14 @@ def part_sizes(unit: np.ndarray) -> np.ndarray:
 
 
 def left_out_of_mean(estimate: np.ndarray, influence: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """A mean and the mean without each cluster, from influences, shape (1 + n_clusters, q), for `jackknife_t`; first
-    order if no mean.
-    """
+    """A mean with and without each cluster, (1 + n_clusters, q), for `jackknife_t`; first order if no mean."""
     left = 1 - np.asarray(sizes, dtype=float) / np.sum(sizes)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.concatenate([[estimate], estimate - influence / left[:, None]])
 
 
 def left_out_sums(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Sums over all items, then without each part, (m, q) -> (1 + n_parts, q), for `jackknife_t`. Unit i is in part i %
-    `MAX_LEFT_OUT`.
-    """
+    """Sums over all items, then without each part (unit % `MAX_LEFT_OUT`), (m, q) -> (1 + n_parts, q)."""
     of_part = sum_units(table, unit % MAX_LEFT_OUT)
     total = of_part.sum(axis=0, keepdims=True)
     return np.concatenate([total, total - of_part])
@@ -163,8 +153,7 @@ def jackknife_t(
     back: Callable[[np.ndarray], np.ndarray] | None = None,
     heavy: bool = False,
 ) -> Jackknife:
-    """Interval by the jackknife and Student's t, from the estimate and those without each part, shape (1 + n_parts,
-    ...).
+    """Interval by the jackknife and Student's t, from the estimate and those without each part, (1 + n_parts, ...).
 
     `scale` to where it is nearest normal (not finite: no interval) and `back`. `heavy`: a few parts can decide, and
     degrees are at most (sum of d^2)^2 / sum of d^4, less 1, for what each part moves, d.
@@ -222,8 +211,8 @@ def bootstrap_t(
 def left_out_interval(
     values: np.ndarray, confidence: float, *, sizes: np.ndarray | None = None, heavy: bool = False
 ) -> np.ndarray:
-    """Ends of the intervals of `jackknife_t`, shape (2, q); NaN with fewer than three parts, or if no part or an
-    undefined one moves the estimate.
+    """Ends of the intervals of `jackknife_t`, shape (2, q); NaN with fewer than three parts, or for an undefined part,
+    or if no part moves the estimate.
     """
     jackknife = jackknife_t(values, confidence, sizes=sizes, heavy=heavy)
     varies = (jackknife.error > LEAST_ERROR) & (len(values) > 3)
@@ -258,9 +247,7 @@ def sum_units(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 @functools.lru_cache(maxsize=8)
 def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
-    """Count of each unit in each resample, (resamples, n_units), read only; equal arguments have equal draws, so
-    strategies are paired.
-    """
+    """Count of each unit in each resample, read only; equal arguments have equal draws, so strategies are paired."""
     rng = randomness.generator(seed, name, n_units)
     drawn: np.ndarray = bootstrap_weights(n_units, resamples, rng=rng).astype(float)
     drawn.flags.writeable = False

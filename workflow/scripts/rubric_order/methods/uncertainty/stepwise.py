@@ -7,9 +7,7 @@ import numpy as np
 
 
 class Linear(NamedTuple):
-    """Residual sum of squares, coefficients that the data determine (with the intercept), and rows of a linear
-    model.
-    """
+    """Residual sum of squares, determined coefficients (with the intercept), and rows of a linear model."""
 
     rss: float
     rank: int
