@@ -83,16 +83,16 @@ def read_all(content: object, form: Form, labels: Sequence[Sequence[str]]) -> li
     numbers = range(1, len(labels) + 1) if len(labels) > 1 else [0]
     names = [names_of(form, of_one, number) for number, of_one in zip(numbers, labels, strict=True)]
     answers = iter(_answers(content, form, [name for of_one in names for name in of_one]))
-    read: list[Decision | DecisionError] = []
+    decisions: list[Decision | DecisionError] = []
     for of_one, asked in zip(labels, names, strict=True):
-        own = [next(answers) for _ in asked]
+        parts = [next(answers) for _ in asked]
         try:
-            read.append(_decision(own, form, of_one))
+            decisions.append(_decision(parts, form, of_one))
         except DecisionError as error:
             if error.reason is None:
                 raise
-            read.append(error)
-    return read
+            decisions.append(error)
+    return decisions
 
 
 def read(content: object, form: Form, labels: Sequence[str]) -> Decision:
@@ -143,11 +143,11 @@ def _answers(content: object, form: Form, names: Sequence[str]) -> list[object]:
         return [answers.get(name) for name in names]
     if not isinstance(answers, list):
         raise DecisionError(None, "it has no list `answers`")
-    own = [answer.get("name") or None if isinstance(answer, Mapping) else None for answer in answers]
-    if len(answers) == len(names) and all(name in (None, asked) for name, asked in zip(own, names, strict=True)):
+    labels = [answer.get("name") or None if isinstance(answer, Mapping) else None for answer in answers]
+    if len(answers) == len(names) and all(name in (None, asked) for name, asked in zip(labels, names, strict=True)):
         return answers
     by_name: dict[str, object] = {}
-    for name, answer in zip(own, answers, strict=True):
+    for name, answer in zip(labels, answers, strict=True):
         if isinstance(name, str):  # two different answers to a question are none
             by_name[name] = answer if by_name.get(name, answer) == answer else None
     if by_name.keys().isdisjoint(names):

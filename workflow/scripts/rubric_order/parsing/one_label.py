@@ -115,12 +115,12 @@ def _forms(labels: Sequence[str], any_case: str) -> tuple[tuple[str, str], ...]:
 
 def find_label(answer: str, labels: Sequence[str]) -> Choice:
     """The label that a `one_score.normalise`d answer picks, such as `D`, `[RESULT] iv` or `I would give it a B`."""
-    read = reader(tuple(labels))
-    answer = read.echo.sub("…", answer)  # no form reads across this mark
+    patterns = reader(tuple(labels))
+    answer = patterns.echo.sub("…", answer)  # no form reads across this mark
     echoed = "…" in answer
-    answer = single_spaced(read.not_given.sub(" ", answer))
-    for name, form in read.forms:
-        values = {_choice(match, read) for match in form.finditer(answer)}
+    answer = single_spaced(patterns.not_given.sub(" ", answer))
+    for name, form in patterns.forms:
+        values = {_choice(match, patterns) for match in form.finditer(answer)}
         if len(values) > 1:
             return Choice(None, name, CONFLICTING)
         if values:

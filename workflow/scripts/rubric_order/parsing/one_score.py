@@ -195,17 +195,17 @@ def _filled_in(span: str, highest: int) -> str:
 
 def strip_thinking(text: str) -> str | None:
     """The answer without its blocks of thinking; None if such a block has no end."""
-    kept, start, thinking = [], 0, False
+    parts, start, thinking = [], 0, False
     for tag in _THINKING.finditer(text):
         if tag["open"]:
             if not thinking:
-                kept.append(text[start : tag.start()])
+                parts.append(text[start : tag.start()])
             thinking = True
         elif thinking:
             start, thinking = tag.end(), False
         elif tag["close"]:  # the chat template of some models opens the block itself
-            kept, start = [], tag.end()
-    return None if thinking else "".join(kept) + text[start:]
+            parts, start = [], tag.end()
+    return None if thinking else "".join(parts) + text[start:]
 
 
 def parse_score(text: str | None, labels: Sequence[str], *, truncated: bool = False, whole: bool = True) -> Choice:

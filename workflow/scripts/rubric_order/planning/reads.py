@@ -124,13 +124,13 @@ def _reads_of(
             seen: dict[Shown, int] = {}
             for index, (ordering, shown_levels) in enumerate(zip(rows, levels, strict=True)):
                 # Reads that are asked together share one request, although different questions of it answer them.
-                shown = Shown(rows[0] if together else ordering, shown_levels, condition)
-                repeat = 0 if together else seen.get(shown, 0)
-                seen[shown] = repeat + 1
-                if (shown, repeat) not in request_ids:
-                    prompt = _rendered(unit, shown)
-                    request_ids[shown, repeat] = tuple(name(prompt, 0 if reuses else repeat) for name, reuses in namers)
-                ids = request_ids[shown, repeat]
+                view = Shown(rows[0] if together else ordering, shown_levels, condition)
+                repeat = 0 if together else seen.get(view, 0)
+                seen[view] = repeat + 1
+                if (view, repeat) not in request_ids:
+                    prompt = _rendered(unit, view)
+                    request_ids[view, repeat] = tuple(name(prompt, 0 if reuses else repeat) for name, reuses in namers)
+                ids = request_ids[view, repeat]
                 yield _Read(unit.unit_id, condition, strategy, n, index, ordering, shown_levels, repeat, ids)
 
 

@@ -246,11 +246,11 @@ def _review(plan: Plan, turn: int, slot: Slot, text: str) -> tuple[dict[str, Any
     reviewer = judge_of(f"{turn}_{REVIEW}", plan.judges)
     prompt = _render(plan.templates[REVIEW], slot, text=text)
     asked = _request(plan, reviewer, REVIEWING, slot, turn, prompt, VERDICT)
-    shown = Shown(tuple(range(1, plan.n + 1)), (), BLIND)
-    prompt = _blind_prompt(plan.templates[reviewer], slot, text, shown)
+    view = Shown(tuple(range(1, plan.n + 1)), (), BLIND)
+    prompt = _blind_prompt(plan.templates[reviewer], slot, text, view)
     (question,) = _blind_questions(plan.n)
     scored = _request(plan, reviewer, DEFAULT_PROFILE, slot, turn, prompt, question)
-    return asked, scored | {"condition": BLIND, "ordering": list(shown.ordering), "options": list(question.labels)}
+    return asked, scored | {"condition": BLIND, "ordering": list(view.ordering), "options": list(question.labels)}
 
 
 def _request(

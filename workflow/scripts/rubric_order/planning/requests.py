@@ -92,9 +92,9 @@ def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit
     previous = None
     for row in requests.itertuples():
         unit = units[row.n, row.unit_id]
-        shown = Shown(tuple(map(int, row.ordering)), tuple(map(int, row.levels)), row.condition)
-        if (unit.unit_id, row.n, shown) != previous:
-            previous, text, asked = (unit.unit_id, row.n, shown), unit.prompt(shown), unit.questions(shown)
+        view = Shown(tuple(map(int, row.ordering)), tuple(map(int, row.levels)), row.condition)
+        if (unit.unit_id, row.n, view) != previous:
+            previous, text, asked = (unit.unit_id, row.n, view), unit.prompt(view), unit.questions(view)
             record = records.setdefault(asked, [question._asdict() for question in asked])
         prompts.append(text)
         questions.append(record)

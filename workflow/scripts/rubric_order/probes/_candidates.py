@@ -302,9 +302,9 @@ def cut(text: str, length: int) -> str:
     """A text of at most `length` characters, cut after a word."""
     if len(text) <= length:
         return text
-    kept = text[: length + 1]
-    words = max(kept.rfind(" "), kept.rfind("\n"))
-    return (kept[:words] if words > 0 else kept[:length]).rstrip()
+    beginning = text[: length + 1]
+    words = max(beginning.rfind(" "), beginning.rfind("\n"))
+    return (beginning[:words] if words > 0 else beginning[:length]).rstrip()
 
 
 def pad(text: str) -> str:

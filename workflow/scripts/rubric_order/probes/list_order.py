@@ -45,8 +45,8 @@ class ListOrder(_candidates.Candidates):
             lists["-".join(parts)] = ids
         chosen = _candidates.sampled(list(lists), comparisons)
         for unit_id in (unit_id for unit_id in lists if unit_id in chosen):
-            shown = [records[item_id] for item_id in lists[unit_id]]
-            scores = [item["human_score"] for item in shown]
+            members = [records[item_id] for item_id in lists[unit_id]]
+            scores = [item["human_score"] for item in members]
             fields = {
                 "candidate": None,
                 "baseline": None,
@@ -54,11 +54,11 @@ class ListOrder(_candidates.Candidates):
             }
             yield _candidates.unit(
                 unit_id,
-                shown,
+                members,
                 fields,
                 template=template,
                 prompt=comparisons["prompt"],
-                criterion=asks.get(shown[0]["rubric_id"]),
+                criterion=asks.get(members[0]["rubric_id"]),
             )
 
 

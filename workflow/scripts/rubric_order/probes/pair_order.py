@@ -40,13 +40,13 @@ class PairOrder(_candidates.Candidates):
     ) -> Iterator[Unit]:
         """The pairs of a dataset; InputError if it has none, or an item lacks what the prompt shows."""
         records, asks = _candidates.records(items), _candidates.criteria(rubrics)
-        given = pairs.to_dict("records")
-        all_pairs = given if comparisons["pairs"] == "given" else list(_every_pair(items, given))
+        dataset_pairs = pairs.to_dict("records")
+        all_pairs = dataset_pairs if comparisons["pairs"] == "given" else list(_every_pair(items, dataset_pairs))
         if not all_pairs:
             raise InputError(
                 f"dataset {items['dataset'].iloc[0]!r} has no pairs; expected `comparisons: {{pairs: all}}`"
             )
-        baseline = _baseline(given, records) if given else None
+        baseline = _baseline(dataset_pairs, records) if dataset_pairs else None
         chosen = _candidates.sampled([pair["pair_id"] for pair in all_pairs], comparisons)
         for pair in (pair for pair in all_pairs if pair["pair_id"] in chosen):
             first, second = records[pair["item_a"]], records[pair["item_b"]]

@@ -136,7 +136,7 @@ class ScoreOrder(Probe):
     def questions(self, reads: pd.DataFrame) -> list[tuple[Question, ...]]:
         criteria = reads["criterion"].tolist() if "criterion" in reads else [""] * len(reads)
         columns = (reads["n"].tolist(), lowest_scores(reads), reads["condition"].tolist(), criteria)
-        return [_questions(*read) for read in zip(*columns, strict=True)]
+        return [_questions(*row) for row in zip(*columns, strict=True)]
 
     def parse(self, text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
         from rubric_order.parsing import several_scores
@@ -156,8 +156,8 @@ def _references(item: Any, n: int) -> dict[int, str]:
     """Reference answer of an item by level: the dataset's is of the highest, others are made or brought
     (`references.attempts`).
     """
-    made = {level: text for (scale, level), text in getattr(item, "references", {}).items() if scale == n}
-    return made | ({n: item.reference} if isinstance(item.reference, str) else {})
+    by_level = {level: text for (scale, level), text in getattr(item, "references", {}).items() if scale == n}
+    return by_level | ({n: item.reference} if isinstance(item.reference, str) else {})
 
 
 def _has(n: int, known: frozenset[int], condition: str) -> bool:
@@ -194,12 +194,12 @@ def _prompt(frame: Callable[[str], Frame | StructuredFrame], levels: Sequence[st
 
     n = len(levels)
     condition = conditions.read(shown.condition, n)
-    made, labels = frame(shown.condition), condition.labels(n, lowest)
+    prompt, labels = frame(shown.condition), condition.labels(n, lowest)
     if condition.together:
-        if isinstance(made, frames.Frame):
+        if isinstance(prompt, frames.Frame):
             raise InputError("condition together: the template writes text; expected one for decision models")
-        return made.fill_all(frames.option_lines(levels, range(1, n + 1), labels), list(_in_tuples(shown.levels, n)))
-    return made.fill(frames.option_lines(levels, shown.ordering, labels))
+        return prompt.fill_all(frames.option_lines(levels, range(1, n + 1), labels), list(_in_tuples(shown.levels, n)))
+    return prompt.fill(frames.option_lines(levels, shown.ordering, labels))
 
 
 def _questions_of(n: int, lowest: int, shown: Shown) -> tuple[Question, ...]:

@@ -74,17 +74,17 @@ def read(name: str, n: int) -> Condition:
         if key in by_kind:
             raise UnfitError(f"{name!r} has two parts of one kind; expected at most one of {key}")
         by_kind[key] = value
-    text, shown = by_kind.get("a reference answer", (None, n))
+    text, level = by_kind.get("a reference answer", (None, n))
     neutral, together = by_kind.get("an edit without meaning", 0), "a request of all orderings" in by_kind
-    return Condition(by_kind.get("score IDs"), text, shown, neutral, together)
+    return Condition(by_kind.get("score IDs"), text, level, neutral, together)
 
 
 def _part(part: str, n: int) -> tuple[str, object]:
     """Kind of a part, and the part's value."""
     if part in _STYLES:
         return "score IDs", _STYLES[part](n)
-    if own := _OWN.fullmatch(part):
-        return "score IDs", _own_ids(own["ids"], n)
+    if ids := _OWN.fullmatch(part):
+        return "score IDs", _own_ids(ids["ids"], n)
     if part in NEUTRAL:
         return "an edit without meaning", NEUTRAL.index(part) + 1
     if part == TOGETHER:
@@ -92,10 +92,10 @@ def _part(part: str, n: int) -> tuple[str, object]:
     if part == "reference_none":
         return "a reference answer", (0, n)
     if reference := _REFERENCE.fullmatch(part):
-        text, shown = int(reference["text"]), int(reference["shown"] or reference["text"])
-        if not (1 <= text <= n and 1 <= shown <= n):
+        text, level = int(reference["text"]), int(reference["shown"] or reference["text"])
+        if not (1 <= text <= n and 1 <= level <= n):
             raise UnfitError(f"{part!r}: expected levels from 1 to {n}")
-        return "a reference answer", (text, shown)
+        return "a reference answer", (text, level)
     raise UnfitError(f"{part!r} is no condition; expected parts such as {', '.join(EXAMPLES)}, joined by +")
 
 

@@ -121,9 +121,9 @@ def frame(template: Template, *, n: int, parts: bool = False, **values: object) 
     text = template.render(options=marks, n=n, **values)
     pieces = re.split(f"{mark}([0-9]+)([a-z]*){mark}", text)
     gaps = [(int(place), part) for place, part in zip(pieces[1::3], pieces[2::3], strict=True)]
-    shown = [place for place, part in gaps if part != "label"]
+    described = [place for place, part in gaps if part != "label"]
     labelled = {place for place, part in gaps if part != "description"}
-    if shown != list(range(n)) or labelled != set(shown):
+    if described != list(range(n)) or labelled != set(described):
         raise UnfitError("the template does not write its options once each and in order")
     return Frame(pieces[::3], None if all(not part for _, part in gaps) else gaps)
 

@@ -61,12 +61,12 @@ class Limited(Template):
 
 def joined(pieces: Iterable[str]) -> str:
     """Pieces as one text, unless it would be too long."""
-    kept, size = [], 0
+    parts, size = [], 0
     for piece in pieces:
-        kept.append(piece)
+        parts.append(piece)
         size += len(piece)
         _check_length(size)
-    return "".join(kept)
+    return "".join(parts)
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
@@ -151,20 +151,20 @@ def _limited(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(plain)
     def run(*values: Any, **named: Any) -> Any:
         passes = hasattr(plain, "jinja_pass_arg")  # then the first value does not come from the template
-        given = values[1:] if passes else values
+        operands = values[1:] if passes else values
         _step()
-        for value in (*given[1:], *named.values()):
+        for value in (*operands[1:], *named.values()):
             if isinstance(value, int) and abs(value) > MAX_WIDTH:
                 raise TemplateRuntimeError(f"filter {name!r}: expected a number up to {MAX_WIDTH}, found {value:.6g}")
         if name in OF_TEXT:
-            _scalar(given[0])
-            texts = [str(value) for value in (*given[1:], *named.values()) if isinstance(value, str)]
-            _check_length((len(str(given[0])) + 1) * max([MAX_WIDTH if name == "indent" else 1, *map(len, texts)]))
+            _scalar(operands[0])
+            texts = [str(value) for value in (*operands[1:], *named.values()) if isinstance(value, str)]
+            _check_length((len(str(operands[0])) + 1) * max([MAX_WIDTH if name == "indent" else 1, *map(len, texts)]))
         elif name == "join":
-            between = next((len(value) for value in (*given[1:], *named.values()) if isinstance(value, str)), 0)
-            given = (_listed(given[0]), *given[1:])
-            _check_length(sum(len(str(_scalar(entry))) + between for entry in given[0]))
-            values = (*values[:1], *given) if passes else given
+            between = next((len(value) for value in (*operands[1:], *named.values()) if isinstance(value, str)), 0)
+            operands = (_listed(operands[0]), *operands[1:])
+            _check_length(sum(len(str(_scalar(entry))) + between for entry in operands[0]))
+            values = (*values[:1], *operands) if passes else operands
         return plain(*values, **named)
 
     return run

@@ -85,9 +85,9 @@ class Claims(NamedTuple):
 def paths(values: np.ndarray, offsets: np.ndarray, spread: Spread, scale: Scale) -> Paths:
     """Estimates after each read, from scores in the order of the reads and their orderings' offsets, shape (m, t)."""
     reads = np.arange(1, values.shape[1] + 1)
-    own = values - offsets
-    mean = np.cumsum(own, axis=1) / reads
-    squares = np.maximum(np.cumsum(own**2, axis=1) - reads * mean**2, 0)
+    adjusted = values - offsets
+    mean = np.cumsum(adjusted, axis=1) / reads
+    squares = np.maximum(np.cumsum(adjusted**2, axis=1) - reads * mean**2, 0)
     variance, weight = (np.broadcast_to(part, len(values))[:, None] for part in spread)
     variance = (weight * variance + squares) / (weight + reads - 1)
     error = np.sqrt(variance * (scale.size - reads) / (scale.size * reads))
@@ -182,9 +182,9 @@ def learn(
     order = rng.permuted(np.tile(np.arange(size), (len(values) * draws, 1)), axis=1)
     item = np.tile(np.arange(len(values)), draws)
     drawn: np.ndarray = np.repeat(np.arange(draws), len(values))
-    read = np.take_along_axis(values[item], order, axis=1)
+    scores = np.take_along_axis(values[item], order, axis=1)
     shift = np.take_along_axis(without[group[item]], order, axis=1)
-    walk = paths(read, shift, Spread(*(np.asarray(part)[group[item]] for part in others)), scale)
+    walk = paths(scores, shift, Spread(*(np.asarray(part)[group[item]] for part in others)), scale)
     groups = stopping.grouped(cell[item] + (int(cell.max()) + 1) * drawn)
     truth, sizes = values.mean(axis=1)[item], np.bincount(group) * draws
     weights = np.stack([np.ones(count), sizes / sizes.mean()])

@@ -72,17 +72,17 @@ def _accepted(x: np.ndarray, size: int, candidates: np.ndarray, alpha: np.ndarra
     most = np.zeros((len(x), len(candidates)))
     total = np.zeros(len(x))
     ends = np.empty((*x.shape, 2))
-    for read in range(x.shape[1]):
-        expected = (size * candidates - total[:, None]) / (size - read)
+    for step in range(x.shape[1]):
+        expected = (size * candidates - total[:, None]) / (size - step)
         possible = (expected > _ROUNDING) & (expected < 1 - _ROUNDING)  # other means are excluded below, or are certain
-        up = (x[:, read, None] - expected) / np.where(possible, expected, 1)
-        down = (expected - x[:, read, None]) / np.where(possible, 1 - expected, 1)
+        up = (x[:, step, None] - expected) / np.where(possible, expected, 1)
+        down = (expected - x[:, step, None]) / np.where(possible, 1 - expected, 1)
         for side, gain in enumerate((up, down)):
             capital[side] *= np.where(possible[..., None], 1 + bets * gain[..., None], 1)
         most = np.maximum(most, (capital @ parts).mean(axis=0))
-        total = total + x[:, read]
+        total = total + x[:, step]
         rest = size * candidates - total[:, None]
-        left = (most < 1 / alpha[:, None]) & (rest >= -slack) & (rest <= size - read - 1 + slack)
-        ends[:, read, 0] = np.where(left, candidates, np.inf).min(axis=1)
-        ends[:, read, 1] = np.where(left, candidates, -np.inf).max(axis=1)
+        left = (most < 1 / alpha[:, None]) & (rest >= -slack) & (rest <= size - step - 1 + slack)
+        ends[:, step, 0] = np.where(left, candidates, np.inf).min(axis=1)
+        ends[:, step, 1] = np.where(left, candidates, -np.inf).max(axis=1)
     return np.where(np.isnan(np.cumsum(x, axis=1))[..., None], np.nan, ends)

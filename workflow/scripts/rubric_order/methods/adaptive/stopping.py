@@ -81,17 +81,17 @@ def stop(widths: np.ndarray, size: int, target: float, groups: Groups, *, places
     count, rounds = widths.shape
     reads, reason = np.full(count, rounds), np.full(count, READING)
     rows = np.arange(count)
-    for read in range(1, rounds + 1):
+    for turn in range(1, rounds + 1):
         reading = reason == READING
-        if read == size:
+        if turn == size:
             reason[reading] = ALL
             continue  # the reads of these items are already set to the number of rounds
-        narrow = widths[:, read - 1] <= target + _ROUNDING
+        narrow = widths[:, turn - 1] <= target + _ROUNDING
         reason[reading & narrow] = WIDTH
         if places is not None:
-            now = np.where(reading, read, reads) - 1
+            now = np.where(reading, turn, reads) - 1
             low, high = places[rows, now].T
             apart = settled(low, high, groups)
             reason[reading & ~narrow & apart] = PLACE
-        reads[reading & (reason != READING)] = read
+        reads[reading & (reason != READING)] = turn
     return Stops(reads, reason)

@@ -113,8 +113,8 @@ class CardErrors:
         error = float(errors["spread"][0])
         if self.spread.logarithm:
             return Spread(self.spread.variance, error, True)
-        own = error * math.sqrt(groups / self.groups)
-        reach = float(distributions.t_quantile((1 + CONFIDENCE) / 2, max(self.groups - 1, 1))) * own
+        pilot_error = error * math.sqrt(groups / self.groups)
+        reach = float(distributions.t_quantile((1 + CONFIDENCE) / 2, max(self.groups - 1, 1))) * pilot_error
         return Spread(self.spread.variance if self.spread.variance > reach else model.spread.variance, error, False)
 
 
@@ -210,11 +210,11 @@ def _of_spread(block: Block, readout: Readout) -> tuple[Spreads | None, np.ndarr
     if cells.shape[2] > 1:
         noise = cells.var(axis=2, ddof=1) / cells.shape[2]
     unit = block.units("group", chosen)
-    own, _, added = spread.item_variances(cells.mean(axis=2), noise, unit, shared=True)
-    variance = float(own.mean()) + added
+    item_variance, _, added = spread.item_variances(cells.mean(axis=2), noise, unit, shared=True)
+    variance = float(item_variance.mean()) + added
     if math.isnan(variance):
         return nothing
-    return Spreads(variance, not noise.any()), (own - own.mean())[:, None], chosen
+    return Spreads(variance, not noise.any()), (item_variance - item_variance.mean())[:, None], chosen
 
 
 def _size(values: np.ndarray) -> float:

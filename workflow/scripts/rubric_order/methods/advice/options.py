@@ -55,13 +55,13 @@ def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], l
     of the pilot's groups. ``ranked`` does not depend on the number of groups. All have `goals.FEWEST_GROUPS` effective
     groups or more.
     """
-    made: list[Option] = []
+    choices: list[Option] = []
     reasons: list[str] = []
     for design, of in _predictors(pilot, asked, reasons):
         for shape, like_pilot in _shapes(pilot, asked.goal):
             for groups in _numbers(pilot, of, shape, design, budget):
-                made.append(_option(of, design, shape, like_pilot, groups, budget))
-    if not made and reasons:
+                choices.append(_option(of, design, shape, like_pilot, groups, budget))
+    if not choices and reasons:
         raise Unknown(reasons[0])
 
     def place(option: Option) -> tuple[float, ...]:
@@ -71,7 +71,7 @@ def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], l
         sizes = (value, option.calls) if budget.target is None and budget.amount is not None else (option.calls, value)
         return (fails, dear, *map(float, sizes))
 
-    return sorted(made, key=place), list(dict.fromkeys(reasons))
+    return sorted(choices, key=place), list(dict.fromkeys(reasons))
 
 
 def curves(pilot: Pilot, asked: Asked, budget: Budget, most_calls: float) -> Iterator[Option]:
@@ -107,14 +107,14 @@ def _predictors(pilot: Pilot, asked: Asked, reasons: list[str]) -> Iterator[tupl
 
 def _shapes(pilot: Pilot, goal: str) -> list[tuple[Shape, bool]]:
     """Shape of the pilot's groups (flag True), then smaller groups of one size if size can matter for the goal."""
-    own = pilot.shape
+    pilot_shape = pilot.shape
     if goal == goals.RANKED:
-        return [(own, True)]
+        return [(pilot_shape, True)]
     smaller, items = [], 1
-    while items < own.items - 0.5:
+    while items < pilot_shape.items - 0.5:
         smaller.append((Shape(float(items)), False))
         items *= 2
-    return [(own, True), *smaller]
+    return [(pilot_shape, True), *smaller]
 
 
 def _numbers(pilot: Pilot, of: Predictor, shape: Shape, design: Design, budget: Budget) -> list[int]:

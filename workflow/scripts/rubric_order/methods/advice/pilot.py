@@ -118,8 +118,8 @@ def check_groups(unit: np.ndarray, items: str) -> np.ndarray:
 
 
 def _order(block: Block) -> np.ndarray:
-    shown, number = block.orderings
-    cell = block.item * len(shown) + number
+    orderings, number = block.orderings
+    cell = block.item * len(orderings) + number
     by_cell = np.argsort(cell, kind="stable")
     starts = np.flatnonzero(np.diff(cell[by_cell], prepend=-1))
     lengths = np.diff([*starts, len(cell)])
@@ -130,9 +130,9 @@ def _order(block: Block) -> np.ndarray:
 
 def cells_of(block: Block, score: np.ndarray) -> np.ndarray:
     """Scores by item, ordering and repeat, NaN without one; the number of repeats is the median of the cells'."""
-    shown, number = block.orderings
-    shape = len(block.items), len(shown)
-    cell = block.item * len(shown) + number
+    orderings, number = block.orderings
+    shape = len(block.items), len(orderings)
+    cell = block.item * len(orderings) + number
     repeats = int(np.median(np.bincount(cell, minlength=shape[0] * shape[1])))
     order = _order(block)
     used = order < repeats

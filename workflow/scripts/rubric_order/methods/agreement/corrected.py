@@ -62,12 +62,12 @@ def sums(
     sample, with the others' mean.
     """
     human, judge = np.asarray(human, dtype=float), np.asarray(judge, dtype=float)
-    given, scored = ~np.isnan(human), ~np.isnan(judge)
+    labelled, scored = ~np.isnan(human), ~np.isnan(judge)
     middles = (
-        float(human[given].mean()) if given.any() else 0.0,
+        float(human[labelled].mean()) if labelled.any() else 0.0,
         float(judge[scored].mean()) if scored.any() else 0.0,
     )
-    y = np.where(given, human - middles[0], 0)
+    y = np.where(labelled, human - middles[0], 0)
     f = np.where(scored, judge - middles[1], 0)
     shape = (int(group.max(initial=-1)) + 1, kinds)
     cell: np.ndarray = group * kinds + (0 if kind is None else kind)
@@ -75,11 +75,11 @@ def sums(
     def total(values: np.ndarray) -> np.ndarray:
         return np.bincount(cell, weights=values, minlength=shape[0] * kinds)
 
-    labels, items = total(given.astype(float)), total(np.ones(len(y)))
-    weight = np.where(given, (items / np.maximum(labels, 1))[cell], 0)
+    labels, items = total(labelled.astype(float)), total(np.ones(len(y)))
+    weight = np.where(labelled, (items / np.maximum(labels, 1))[cell], 0)
     parts = [total(weight), total(weight * y), total(weight * f), items, total(f)]
     values = np.stack([part.reshape(shape) for part in parts], axis=1)
-    seen = (float(human[given].min()), float(human[given].max())) if given.any() else (-np.inf, np.inf)
+    seen = (float(human[labelled].min()), float(human[labelled].max())) if labelled.any() else (-np.inf, np.inf)
     return Sums(values, labels.reshape(shape).astype(int), middles, float((f**2).mean()) if len(f) else 0.0, seen)
 
 
@@ -97,12 +97,12 @@ class _Moments(NamedTuple):
 
 def _moments(of: Sums) -> _Moments:
     """Moments over groups. In sums without a labelled group, the others are scaled up to replace it."""
-    own, others = of.values[of.labelled], of.values[~of.labelled]
+    labelled_sums, others = of.values[of.labelled], of.values[~of.labelled]
     width = of.values[0].size
-    flat, rest = own.reshape(-1, width), others.reshape(-1, width)
-    m = len(own)
-    total = own.sum(axis=0, keepdims=True)
-    labelled = np.concatenate([total, (total - own) * (m / (m - 1) if m > 1 else np.nan)])
+    flat, rest = labelled_sums.reshape(-1, width), others.reshape(-1, width)
+    m = len(labelled_sums)
+    total = labelled_sums.sum(axis=0, keepdims=True)
+    labelled = np.concatenate([total, (total - labelled_sums) * (m / (m - 1) if m > 1 else np.nan)])
     squares = flat.T @ flat
     return _Moments(labelled, labelled + others.sum(axis=0), squares, squares + rest.T @ rest, (m, len(of.values)))
 
@@ -200,29 +200,29 @@ def corrected(
     moments = _moments(of)
     residuals = _residuals(moments, contrasts)
     tuned = weight is None and worth >= FEWEST and count > 1
-    own = _weight(moments, residuals, of.spread) if tuned else weight or 0.0
-    values = residuals.value - own * residuals.correction
+    judge_weight = _weight(moments, residuals, of.spread) if tuned else weight or 0.0
+    values = residuals.value - judge_weight * residuals.correction
     estimate = float(values[0] + contrasts.sum() * of.middles[0])
-    shown = estimate if np.isfinite(bounds).all() else float(np.clip(estimate, *_seen(of, contrasts)))
+    bounded = estimate if np.isfinite(bounds).all() else float(np.clip(estimate, *_seen(of, contrasts)))
     if m < 2:
-        return Corrected(Interval(shown), np.nan, np.nan, own, m, worth)
+        return Corrected(Interval(bounded), np.nan, np.nan, judge_weight, m, worth)
     variance = (m - 1) / m * ((values[1:] - values[0]) ** 2).sum() * _sizes_unseen(of)
-    others = own * of.values[~of.labelled].reshape(-1, of.values[0].size) @ residuals.judge / count
+    others = judge_weight * of.values[~of.labelled].reshape(-1, of.values[0].size) @ residuals.judge / count
     of_others = float(len(others) * others.var(ddof=1)) if len(others) > 1 else float((others**2).sum())
     sizes = of.values[of.labelled, _WEIGHT].sum(axis=1)
-    used_up = float(tuned and own != 0)
+    used_up = float(tuned and judge_weight != 0)
     df = max(resampling.degrees(sizes) - used_up, 1.0)
     if of_others > 0:
         rest = max(len(others) - 1.0, 1.0)
         df = (variance + of_others) ** 2 / (variance**2 / df + of_others**2 / rest)
     se = float(np.sqrt(variance + of_others))
     if not np.isfinite(se):
-        return Corrected(Interval(shown), np.nan, np.nan, own, m, worth)
+        return Corrected(Interval(bounded), np.nan, np.nan, judge_weight, m, worth)
     if se <= resampling.LEAST_ERROR:
-        return Corrected(_unvaried(estimate, worth, confidence, bounds), 0.0, float(df), own, m, worth)
+        return Corrected(_unvaried(estimate, worth, confidence, bounds), 0.0, float(df), judge_weight, m, worth)
     width = distributions.t_quantile((1 + confidence) / 2, df)
-    interval = _of_share(estimate, se, width, worth) if share else _of_mean(estimate, se, width, bounds, shown)
-    return Corrected(interval, se, float(df), own, m, worth)
+    interval = _of_share(estimate, se, width, worth) if share else _of_mean(estimate, se, width, bounds, bounded)
+    return Corrected(interval, se, float(df), judge_weight, m, worth)
 
 
 def _seen(of: Sums, contrast: np.ndarray) -> tuple[float, float]:
@@ -230,10 +230,10 @@ def _seen(of: Sums, contrast: np.ndarray) -> tuple[float, float]:
     return tuple((contrast[:, None] * ends).sum(axis=0).tolist())
 
 
-def _of_mean(estimate: float, se: float, width: float, bounds: tuple[float, float], shown: float) -> Interval:
-    shown = float(np.clip(shown, *bounds))
+def _of_mean(estimate: float, se: float, width: float, bounds: tuple[float, float], bounded: float) -> Interval:
+    bounded = float(np.clip(bounded, *bounds))
     low, high = np.clip([estimate - width * se, estimate + width * se], *bounds)
-    return Interval(shown, float(min(low, shown)), float(max(high, shown)))
+    return Interval(bounded, float(min(low, bounded)), float(max(high, bounded)))
 
 
 def _of_share(estimate: float, se: float, width: float, worth: float) -> Interval:
@@ -247,8 +247,8 @@ def _of_share(estimate: float, se: float, width: float, worth: float) -> Interva
     square = width**2 * se**2 / (p * (1 - p))
     center = (p + square / 2) / (1 + square)
     reach = np.sqrt(p * (1 - p) * square + square**2 / 4) / (1 + square)
-    shown = float(np.clip(estimate, 0, 1))
-    return Interval(shown, float(min(max(center - reach, 0), shown)), float(max(min(center + reach, 1), shown)))
+    bounded = float(np.clip(estimate, 0, 1))
+    return Interval(bounded, float(min(max(center - reach, 0), bounded)), float(max(min(center + reach, 1), bounded)))
 
 
 def _unvaried(estimate: float, worth: float, confidence: float, bounds: tuple[float, float]) -> Interval:
@@ -271,8 +271,8 @@ def judge_alone(
     values = of.values.copy()
     values[:, _WEIGHT], values[:, _HUMAN] = values[:, _ITEMS], values[:, _JUDGE]
     labels: np.ndarray = of.values[:, _ITEMS].astype(int)
-    own = Sums(values, labels, (of.middles[1], of.middles[1]), of.spread)  # the judge's own scores may be anything
-    return corrected(own, confidence, contrast=contrast, weight=0.0, bounds=bounds, share=share)
+    judged = Sums(values, labels, (of.middles[1], of.middles[1]), of.spread)  # the judge's own scores may be anything
+    return corrected(judged, confidence, contrast=contrast, weight=0.0, bounds=bounds, share=share)
 
 
 class Selection(NamedTuple):

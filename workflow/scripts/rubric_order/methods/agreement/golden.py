@@ -16,7 +16,7 @@ def by_item(
 ) -> pd.DataFrame:
     """Golden scores by labels and judges, from 0 to 1, and ends of the human scale (`least`, `greatest`), by item."""
     ends = [human_scales.get(dataset, SCALE) for dataset in items["dataset"]]
-    labels = [np.mean(given) if len(given) else np.nan for given in items["reference_labels"]]
+    labels = [np.mean(values) if len(values) else np.nan for values in items["reference_labels"]]
     table = items[["dataset", "item_id"]].assign(**{LABELS: _unit(np.array(labels, dtype=float), *SCALE)})
     table["least"], table["greatest"] = np.array(ends, dtype=float).reshape(-1, 2).T
     table = table.set_index(["dataset", "item_id"])
@@ -34,7 +34,7 @@ def _unit(scores: Any, least: Any, greatest: Any) -> Any:
 def sources(items: pd.DataFrame, known: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
     """Golden scores on the scale 1 to n by source that has any (people, labels, judges), shape (items,)."""
     golden = known.reindex(pd.MultiIndex.from_frame(items[["dataset", "item_id"]]))
-    given = {HUMAN: _unit(items["human_score"].to_numpy(dtype=float), *(golden[end] for end in ("least", "greatest")))}
-    given |= {name: golden[name] for name in golden if name not in ("least", "greatest")}
-    scores = {name: 1 + (n - 1) * np.asarray(shares, dtype=float) for name, shares in given.items()}
+    golds = {HUMAN: _unit(items["human_score"].to_numpy(dtype=float), *(golden[end] for end in ("least", "greatest")))}
+    golds |= {name: golden[name] for name in golden if name not in ("least", "greatest")}
+    scores = {name: 1 + (n - 1) * np.asarray(shares, dtype=float) for name, shares in golds.items()}
     return {name: values for name, values in scores.items() if not np.isnan(values).all()}

@@ -151,14 +151,14 @@ def held_out_draws(
     step = max(1, _CELLS_IN_CACHE // len(usable))
     for start in range(0, len(weights), step):
         rows = slice(start, start + step)
-        parts = [weights[rows, own] @ of_sets[0][own] for own in members]
+        parts = [weights[rows, groups] @ of_sets[0][groups] for groups in members]
         errors = np.sum(parts, axis=0)
-        for own, part in zip(members, parts, strict=True):
+        for groups, part in zip(members, parts, strict=True):
             others = errors - part
-            equal = _EQUAL * np.maximum(items[rows] - weights[rows, own] @ count[own], 1)
+            equal = _EQUAL * np.maximum(items[rows] - weights[rows, groups] @ count[groups], 1)
             choice = (others <= (others.min(axis=1) + equal)[:, None]).argmax(axis=1)
             for total, table in zip(sums, of_sets, strict=True):
-                total[rows] += np.einsum("rg,gr->r", weights[rows, own], table[np.ix_(own, choice)])
+                total[rows] += np.einsum("rg,gr->r", weights[rows, groups], table[np.ix_(groups, choice)])
     return [*sums]
 
 

@@ -40,10 +40,10 @@ def rogan_gladen(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confid
     there = ~np.isnan(judge)
     human, judge = human[there], judge[there]
     unit = np.unique(np.asarray(group)[there], return_inverse=True)[1]
-    given = ~np.isnan(human)
-    passed, failed = given & (human == 1), given & (human == 0)
+    labelled = ~np.isnan(human)
+    passed, failed = labelled & (human == 1), labelled & (human == 0)
     counts = int(passed.sum()), int(failed.sum())
-    labels = np.bincount(unit, weights=given, minlength=int(unit.max(initial=-1)) + 1)
+    labels = np.bincount(unit, weights=labelled, minlength=int(unit.max(initial=-1)) + 1)
     items = np.bincount(unit, minlength=len(labels))
     weight = (items / np.maximum(labels, 1))[unit]  # labelled items represent all items of their group
     table = np.column_stack([judge, np.ones(len(judge)), *(weight * part for part in _parts(passed, failed, judge))])

@@ -98,8 +98,8 @@ def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: Row) -> Var
         return np.bincount(cell, weights, shape[0] * shape[1]).reshape(shape)
 
     reads = by_cell(np.ones(len(cell)))
-    kept = (reads > 0).all(axis=1)
-    if not kept.any():
+    in_all = (reads > 0).all(axis=1)
+    if not in_all.any():
         return None
     first = np.full(shape, np.nan)
     begins = block["read_index"].to_numpy() == 0
@@ -113,7 +113,7 @@ def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: Row) -> Var
     if "pattern" in block:
         forced[item[begins], variant[begins]] = (block["pattern"] == CONSTRAINED).fillna(False).to_numpy(bool)[begins]
     tables = (by_cell(np.where(scored, value, 0)), by_cell(scored.astype(float)), reads, first, repeats, forced)
-    laid = Variants(keys, names, items[kept].reset_index(drop=True), *(table[kept] for table in tables))
+    laid = Variants(keys, names, items[in_all].reset_index(drop=True), *(table[in_all] for table in tables))
     return laid._replace(lowest=levels.lowest_of(block))
 
 

@@ -12,14 +12,14 @@ def prepared(block: pd.DataFrame, forms: Sequence[str] | None) -> pd.DataFrame:
     """Add `winner` and `place` (`series.NONE` without a choice in one of `forms`), `order` as digits, and `cell`, which
     names candidate (or all) and task.
     """
-    made = block["score"].notna()
+    has_choice = block["score"].notna()
     if forms is not None:
-        made &= block["pattern"].isin(forms)
+        has_choice &= block["pattern"].isin(forms)
     cell = block["candidate"].astype(object)
     cell = cell.where(cell.notna(), block["candidates"].map(lambda names: " ".join(map(str, names))))
     return block.assign(
-        winner=np.where(made, block["score"].fillna(0).astype(int), series.NONE),
-        place=np.where(made, block["position"].fillna(0).astype(int), series.NONE),
+        winner=np.where(has_choice, block["score"].fillna(0).astype(int), series.NONE),
+        place=np.where(has_choice, block["position"].fillna(0).astype(int), series.NONE),
         order=block["ordering"].map(lambda ordering: "".join(map(str, ordering))),
         cell=cell.astype(str) + "\n" + block["task"].astype(str),
     ).reset_index(drop=True)

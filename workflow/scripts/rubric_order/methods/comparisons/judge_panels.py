@@ -46,8 +46,8 @@ class Panel(NamedTuple):
         if reads.empty:
             return reads, np.empty((0, 0), dtype=int), np.empty((0, self.p), dtype=int)
         rows = reads["row"].to_numpy().reshape(-1, int(size.max()))
-        shown = np.array([[int(digit) for digit in order] for order in reads["order"]]).reshape(*rows.shape, self.p)
-        return reads.drop_duplicates("unit_id"), rows, shown
+        orders = np.array([[int(digit) for digit in order] for order in reads["order"]]).reshape(*rows.shape, self.p)
+        return reads.drop_duplicates("unit_id"), rows, orders
 
 
 def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -> Iterator[Panel]:
@@ -60,16 +60,16 @@ def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -
         for key, block in table.groupby([*keys, "judge"], sort=True):
             details = dict(zip(keys, key[:-1], strict=True))
             reads = comparison_reads.first_run(comparison_reads.prepared(block, forms.get(details["benchmark"])))
-            kept = reads[["unit_id", "order", "group_id", "task", "candidate", "candidates", "winner"]]
-            settings.setdefault(key[:-1], {})[key[-1]] = kept.set_index(["unit_id", "order"])
+            choices = reads[["unit_id", "order", "group_id", "task", "candidate", "candidates", "winner"]]
+            settings.setdefault(key[:-1], {})[key[-1]] = choices.set_index(["unit_id", "order"])
     for key in sorted(settings):
         judges = dict(sorted(settings[key].items()))
         if len(judges) > 1:
             winners = pd.concat({name: part["winner"] for name, part in judges.items()}, axis=1).sort_index()
             details = pd.concat([part.drop(columns="winner") for part in judges.values()])
             details = details[~details.index.duplicated()].loc[winners.index].reset_index()
-            made = winners.fillna(series.NONE).to_numpy(dtype=int)
-            yield Panel(dict(zip(keys, key, strict=True)), list(winners), details, made, winners.notna().to_numpy())
+            numbers = winners.fillna(series.NONE).to_numpy(dtype=int)
+            yield Panel(dict(zip(keys, key, strict=True)), list(winners), details, numbers, winners.notna().to_numpy())
 
 
 def counts(winners: np.ndarray, p: int) -> np.ndarray:

@@ -74,16 +74,16 @@ def design(pairs: Pairs, length: np.ndarray, further: np.ndarray | None = None) 
 
     Difficulties need a baseline and `LEAST_CANDIDATES` other candidates a question.
     """
-    kept: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
+    usable: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
     notes: list[str] = []
     parts: list[np.ndarray] = [] if further is None else [further]
     last = [length[:, None], pairs.place[:, None]]
     if not _are_comparable(pairs):
-        return Design(np.column_stack(parts + last), kept, None, ("no strengths",))
-    kept = told(pairs)
-    if not kept.all():
+        return Design(np.column_stack(parts + last), usable, None, ("no strengths",))
+    usable = told(pairs)
+    if not usable.all():
         notes.append("candidates that always or never win left out")
-    some = pairs.rows(kept)
+    some = pairs.rows(usable)
     one = np.eye(int(max(pairs.first.max(), pairs.second.max())) + 1)
     strengths = one[some.first] - one[some.second]
     # Only differences of strengths count. So the strength of one candidate is 0: of the baseline if there is a
@@ -92,8 +92,8 @@ def design(pairs: Pairs, length: np.ndarray, further: np.ndarray | None = None) 
     side = np.where(some.first == some.baseline, -1.0, 1.0) if _has_difficulties(some) else None
     if side is None:
         notes.append("no difficulties")
-    x = np.column_stack([*(part[kept] for part in parts), strengths, *(column[kept] for column in last)])
-    return Design(x, kept, side, tuple(notes))
+    x = np.column_stack([*(part[usable] for part in parts), strengths, *(column[usable] for column in last)])
+    return Design(x, usable, side, tuple(notes))
 
 
 def _are_comparable(pairs: Pairs) -> bool:
@@ -104,17 +104,17 @@ def _are_comparable(pairs: Pairs) -> bool:
 
 def told(pairs: Pairs) -> np.ndarray:
     """True for reads of candidates that neither win nor lose all their reads, repeated until no more are left out."""
-    kept: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
+    usable: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
     while True:
-        both = np.concatenate([pairs.first[kept], pairs.second[kept]])
-        won = np.concatenate([pairs.verdict[kept], 1 - pairs.verdict[kept]])
+        both = np.concatenate([pairs.first[usable], pairs.second[usable]])
+        won = np.concatenate([pairs.verdict[usable], 1 - pairs.verdict[usable]])
         reads, wins = np.bincount(both), np.bincount(both, won)
         mixed = (wins > 0) & (wins < reads)
-        left = kept.copy()
-        left[kept] = mixed[pairs.first[kept]] & mixed[pairs.second[kept]]
-        if left.sum() == kept.sum():
-            return kept
-        kept = left
+        left = usable.copy()
+        left[usable] = mixed[pairs.first[usable]] & mixed[pairs.second[usable]]
+        if left.sum() == usable.sum():
+            return usable
+        usable = left
 
 
 def _has_difficulties(pairs: Pairs) -> bool:
@@ -170,14 +170,14 @@ def _without_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Diff
     """Fit in which all questions are equally hard. At a standard deviation of 0 its column has no information (the
     likelihood is even in it): kept, it would leave no coefficient an error.
     """
-    own = fit(design.x, pairs.verdict, pairs.question, n_clusters)
+    plain = fit(design.x, pairs.verdict, pairs.question, n_clusters)
     k = design.x.shape[1]
     space = np.zeros((k + 1, k + 1))
-    space[:k, :k] = own.space
-    padded = np.column_stack([own.influence, np.zeros(len(own.influence))])
-    coefficients = np.append(own.coefficients, 0.0)
-    weights = own.weights and own.weights._replace(root=np.pad(own.weights.root, ((0, 1), (0, 0))))
-    padded_fit = own._replace(coefficients=coefficients, influence=padded, space=space, least=None, weights=weights)
+    space[:k, :k] = plain.space
+    padded = np.column_stack([plain.influence, np.zeros(len(plain.influence))])
+    coefficients = np.append(plain.coefficients, 0.0)
+    weights = plain.weights and plain.weights._replace(root=np.pad(plain.weights.root, ((0, 1), (0, 0))))
+    padded_fit = plain._replace(coefficients=coefficients, influence=padded, space=space, least=None, weights=weights)
     return Difficult(padded_fit, 0.0)
 
 
@@ -325,8 +325,8 @@ def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate:
 def tells_controlled(pairs: Pairs, columns: np.ndarray, found: cluster_robust.Fit) -> bool:
     """False if candidates and positions determine the difference of lengths, or if all pairs share one, not 0."""
     k = columns.shape[1]
-    told = np.abs(columns @ found.space[:k] - np.pad(columns, [(0, 0), (0, len(found.space) - k)])).max()
-    return bool(told < 1e-6 and (pairs.sd > 0 or not pairs.length.any()))
+    gap = np.abs(columns @ found.space[:k] - np.pad(columns, [(0, 0), (0, len(found.space) - k)])).max()
+    return bool(gap < 1e-6 and (pairs.sd > 0 or not pairs.length.any()))
 
 
 def _of_mean(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.ndarray:

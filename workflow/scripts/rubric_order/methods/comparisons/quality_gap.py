@@ -35,8 +35,8 @@ def settings(
     keys = [*SHARED, "benchmark"]
     parts: dict[tuple[Any, ...], list[pd.DataFrame]] = {}
     for table in tables:
-        kept = table["candidate"].notna() | (lists & (table["n"] > 2))
-        for key, block in table[kept].groupby([*keys, "judge"], sort=True):
+        chosen = table["candidate"].notna() | (lists & (table["n"] > 2))
+        for key, block in table[chosen].groupby([*keys, "judge"], sort=True):
             shared = dict(zip(keys, key[:-1], strict=True))
             reads = comparison_reads.first_run(comparison_reads.prepared(block, forms.get(shared["benchmark"])))
             part = _comparisons(reads, int(shared["n"]))
@@ -52,12 +52,12 @@ def _comparisons(reads: pd.DataFrame, p: int) -> pd.DataFrame:
     if reads.empty:
         return reads
     winners, places = (reads[name].to_numpy().reshape(-1, int(size.max())) for name in ("winner", "place"))
-    shown = np.array([list(row) for row in reads["ordering"]], dtype=int).reshape(*winners.shape, p)
+    orders = np.array([list(row) for row in reads["ordering"]], dtype=int).reshape(*winners.shape, p)
     units = reads.drop_duplicates("unit_id").reset_index(drop=True)
     # A list without a baseline has one row for each of its candidates.
     candidates = units["candidate"].where(units["candidate"].notna(), units["candidates"].map(list)).explode()
     rows = candidates.index.to_numpy()
-    winners, places, shown = winners[rows], places[rows], shown[rows]
+    winners, places, orders = winners[rows], places[rows], orders[rows]
     units = units.iloc[rows].assign(candidate=candidates)
     number = [
         list(listed).index(name) + 1 for listed, name in zip(units["candidates"], units["candidate"], strict=True)
@@ -68,7 +68,7 @@ def _comparisons(reads: pd.DataFrame, p: int) -> pd.DataFrame:
         leaning=series.leaning(places, winners, p=p),
         won=series.overall_win_rate(winners, candidate=np.array(number), p=p),
         winners=list(winners),
-        shown=list(shown),
+        shown=list(orders),
         human=human,
     )
     return table[series.valid(winners)]

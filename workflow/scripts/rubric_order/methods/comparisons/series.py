@@ -19,8 +19,8 @@ def stability(choices: np.ndarray, prompt: np.ndarray, *, options: int) -> tuple
     P3, Equation 1, Table 2.
     """
     reads = np.bincount(prompt)
-    made = choices != NONE
-    cells = prompt[made] * (options + 1) + choices[made]
+    has_choice = choices != NONE
+    cells = prompt[has_choice] * (options + 1) + choices[has_choice]
     counts = np.bincount(cells, minlength=len(reads) * (options + 1)).reshape(len(reads), options + 1)
     return counts.max(axis=1) / reads, reads
 
@@ -146,8 +146,8 @@ def within_pairs(first: np.ndarray, won: np.ndarray, pair: np.ndarray, cluster: 
     `sizes` is each cluster's information: choices in pairs with both orders, times the share of the rarer. Source:
     Mantel and Haenszel (1959); Davidson and Beaver (1977) for the model in which this is the order effect.
     """
-    kept = ~np.isnan(won)
-    first, won, pair, cluster = first[kept], won[kept] > 0, pair[kept], cluster[kept]
+    decided = ~np.isnan(won)
+    first, won, pair, cluster = first[decided], won[decided] > 0, pair[decided], cluster[decided]
     cell = 2 * ~first + ~won  # first-numbered candidate first and winner, first and loser, second and winner, ...
     counts = np.zeros((int(pair.max(initial=-1)) + 1, 4))
     np.add.at(counts, (pair, cell), 1)

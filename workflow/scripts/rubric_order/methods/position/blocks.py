@@ -101,8 +101,8 @@ class Block:
 
     def design_of(self, chosen: np.ndarray) -> Design:
         """The design of some reads, such as those with a score. Orderings and items keep their indices."""
-        shown, number = self.orderings
-        return Design(shown, number[chosen], self.item[chosen], len(self.items))
+        orderings, number = self.orderings
+        return Design(orderings, number[chosen], self.item[chosen], len(self.items))
 
     @cached_property
     def orderings(self) -> tuple[np.ndarray, np.ndarray]:
@@ -114,13 +114,13 @@ class Block:
 
     def by_ordering(self, values: np.ndarray) -> np.ndarray:
         """Mean score of each item under each ordering, (n_items, K) -> (n_items, D); NaN if a read has none."""
-        shown, number = self.orderings
-        cell = self.item * len(shown) + number
-        cells = len(self.items) * len(shown)
+        orderings, number = self.orderings
+        cell = self.item * len(orderings) + number
+        cells = len(self.items) * len(orderings)
         counts = np.bincount(cell, minlength=cells)
         totals = np.bincount(cell, weights=values[self.item, self.column], minlength=cells)
         with np.errstate(invalid="ignore"):
-            return (totals / counts).reshape(len(self.items), len(shown))
+            return (totals / counts).reshape(len(self.items), len(orderings))
 
 
 class Kept(Iterable[pd.DataFrame]):

@@ -60,10 +60,10 @@ def by_ordering(
     and that of a draw for a written one. `temperature` is None if answers are no such draws.
     """
     block = block.common
-    shown, _ = block.orderings
-    if not 2 <= len(shown) <= MOST_ORDERINGS or not block.design.shared:
+    orderings, _ = block.orderings
+    if not 2 <= len(orderings) <= MOST_ORDERINGS or not block.design.shared:
         return None
-    if any(np.ptp([(column == score).sum() for column in shown.T]) for score in range(1, block.n + 1)):
+    if any(np.ptp([(column == score).sum() for column in orderings.T]) for score in range(1, block.n + 1)):
         return None
     means = block.by_ordering(values)
     rows = ~np.isnan(means).any(axis=1)
@@ -79,8 +79,8 @@ def by_ordering(
         variance = block.by_ordering(of_reads[0])
         if not np.isnan(variance[rows]).any():
             known_from = of_reads[1]
-    shape = len(block.items), len(shown)
+    shape = len(block.items), len(orderings)
     cell = block.item * shape[1] + block.orderings[1]
     times = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
     group = block.units("group", rows)
-    return ByOrdering(shown, means[rows], variance[rows], times[rows], known_from, rows, group)
+    return ByOrdering(orderings, means[rows], variance[rows], times[rows], known_from, rows, group)

@@ -41,9 +41,9 @@ def panel(reads: pd.DataFrame, readout: Readout) -> Panel:
     """Lay out reads of one panel, from a table with one row per read and criterion."""
     criterion, criteria = pd.factorize(reads["criterion"])
     text, ids = pd.factorize(reads["unit_id"], sort=True)
-    read = reads["read_index"].to_numpy()
-    shape = (len(ids), int(read.max()) + 1, len(criteria))
-    place = (text, read, criterion)
+    row = reads["read_index"].to_numpy()
+    shape = (len(ids), int(row.max()) + 1, len(criteria))
+    place = (text, row, criterion)
     values = np.full(shape, np.nan)
     values[place] = reads[VALUES[readout]].astype(float).to_numpy()
     positions: np.ndarray = np.zeros(shape, dtype=int)
@@ -126,12 +126,12 @@ def equations(of: Cells) -> Equations:
 def solved(summed: Equations) -> np.ndarray:
     """Shift of each position, (..., C, P), summing to 0; NaN without scores or comparisons with the others."""
     eigenvalues, vectors = np.linalg.eigh(summed.left)
-    kept = eigenvalues > 1e-9 * np.maximum(summed.count.max(axis=-1), 1)[..., None]
-    scaled = np.einsum("...pk,...p->...k", vectors, summed.right) * kept / np.where(kept, eigenvalues, 1)
+    positive = eigenvalues > 1e-9 * np.maximum(summed.count.max(axis=-1), 1)[..., None]
+    scaled = np.einsum("...pk,...p->...k", vectors, summed.right) * positive / np.where(positive, eigenvalues, 1)
     shift = np.einsum("...pk,...k->...p", vectors, scaled)
     # The shifts of positions that texts connect are known up to a common constant.
     present = summed.count > 0
-    determined = present & ((kept.sum(axis=-1) == present.sum(axis=-1) - 1) & kept.any(axis=-1))[..., None]
+    determined = present & ((positive.sum(axis=-1) == present.sum(axis=-1) - 1) & positive.any(axis=-1))[..., None]
     return np.where(determined, shift, np.nan)
 
 
@@ -155,8 +155,8 @@ def position_effects(of: Cells, weights: np.ndarray | None = None) -> tuple[np.n
     size = count.sum(axis=-1)
     used = np.einsum("...u,...uc->...c", weights, (size > 0).astype(float))
     moved = np.einsum("...ucp,...cp->...uc", count, np.nan_to_num(shift))
-    own = (total.sum(axis=-1) - moved) / np.where(size > 0, size, 1)
-    level = np.einsum("...u,...uc->...c", weights, own) / np.where(used > 0, used, np.nan)
+    text_level = (total.sum(axis=-1) - moved) / np.where(size > 0, size, 1)
+    level = np.einsum("...u,...uc->...c", weights, text_level) / np.where(used > 0, used, np.nan)
     return level, shift
 
 

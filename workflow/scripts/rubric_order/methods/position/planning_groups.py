@@ -90,25 +90,25 @@ def expected(
     `within` correlates two items of a group; `soft`: probabilities decide all tests; `prompt_noise` is the SD that a
     prompt adds to a log-probability.
     """
-    shares, shown = _shares(n, differ), _orderings(n, orderings)
+    shares, orders = _shares(n, differ), _orderings(n, orderings)
     away = np.arange(n) - (shares @ np.arange(n))[:, None]
     design = (1 + (items - 1) * within) / items / groups  # variance of a mean, in units of one item's variance
     moved = prompt_noise**2 * (np.square(shares) * np.square(away)).sum(axis=1)  # variance of an expected score
     variance, exponent = (shares * np.square(away)).sum(axis=1), 0.0
     if soft:
         logs = np.log(np.maximum(shares, 1e-300))
-        told = (shares * np.square(logs)).sum(axis=1) - np.square((shares * logs).sum(axis=1))
-        exponent = math.sqrt(design / (told.mean() * orderings * repeats))
-        information, points = _information_of_logs(shown) / prompt_noise**2, moved.mean()
-        own = moved * (orderings - 1) / orderings
-        spread = Spread(own.mean(), math.sqrt((own.var() + (2 * own**2).mean() / (orderings - 1)) * design), True)
+        log_variance = (shares * np.square(logs)).sum(axis=1) - np.square((shares * logs).sum(axis=1))
+        exponent = math.sqrt(design / (log_variance.mean() * orderings * repeats))
+        information, points = _information_of_logs(orders) / prompt_noise**2, moved.mean()
+        noise = moved * (orderings - 1) / orderings
+        spread = Spread(noise.mean(), math.sqrt((noise.var() + (2 * noise**2).mean() / (orderings - 1)) * design), True)
     else:
         fourth = (shares * away**4).sum(axis=1)
         moved = np.minimum(moved, variance)
         spread = _spread_of_draws(variance - moved, fourth, moved, orderings, repeats, design)
         prompts = moved.mean() / variance.mean()  # repeats of an ordering share its prompt
         averaged = prompts + (1 - prompts) / repeats
-        information, points = orderings * _information(shares, shown) / averaged, variance.mean() * averaged
+        information, points = orderings * _information(shares, orders) / averaged, variance.mean() * averaged
     prompts = min(moved.mean() / variance.mean(), 1.0)
     written = variance.mean() * (prompts + (1 - prompts) / repeats)
     centred = np.eye(n) - 1 / n
@@ -342,10 +342,10 @@ def share_equivalent(
     if fits.mean() < enough:
         return float(fits.mean())
     largest = (errors.n - 1) * (1 - 1 / len(errors.points))
-    own = np.sqrt(np.square(of_points).mean(axis=1))
-    for size in np.unique(own[fits]):
+    rms = np.sqrt(np.square(of_points).mean(axis=1))
+    for size in np.unique(rms[fits]):
         most = _unseen(groups, float(size) * math.sqrt(groups), margin_points, largest)
-        fits &= (own != size) | (far[1] * size <= most).all(axis=1)
+        fits &= (rms != size) | (far[1] * size <= most).all(axis=1)
     return float(fits.mean())
 
 

@@ -108,15 +108,15 @@ def compared(block: Block, readout: Readout) -> Hard | Soft:
     places[block.item, block.column] = permutations.positions_of(block.shown) - 1
     column = block.table[READOUTS[readout]]
     usable = np.flatnonzero(column.notna())
-    cells, shown = (block.item[usable], block.column[usable]), block.shown[usable]
+    cells, orders = (block.item[usable], block.column[usable]), block.shown[usable]
     if readout == Readout.HARD:
         scores = np.full(shape[:2], -1, dtype=np.int8)
         at = column.to_numpy(dtype=float, na_value=np.nan)[usable].astype(int) - 1
-        scores[cells] = np.take_along_axis(shown, at[:, None], axis=1)[:, 0] - 1
+        scores[cells] = np.take_along_axis(orders, at[:, None], axis=1)[:, 0] - 1
         return of_scores(scores, places, items)
-    probabilities, rows = np.full(shape, np.nan), np.empty(shown.shape)
+    probabilities, rows = np.full(shape, np.nan), np.empty(orders.shape)
     if len(usable):
-        np.put_along_axis(rows, shown - 1, matrix_of(column.to_numpy()[usable]), axis=1)
+        np.put_along_axis(rows, orders - 1, matrix_of(column.to_numpy()[usable]), axis=1)
     probabilities[cells] = rows
     return of_probabilities(probabilities, places, items)
 
@@ -144,12 +144,12 @@ def of_scores(scores: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Hard:
 
 def of_probabilities(probabilities: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Soft:
     """Log-probabilities, from probabilities (items, K, n): NaN in unknown reads, 0 for scores not named."""
-    given = ~np.isnan(probabilities).any(axis=2)
-    kept = ((probabilities > 0) | ~given[..., None]).all(axis=1)
-    several = (kept.sum(axis=1) > 1) & (given.sum(axis=1) > 1)
-    used = given[:, :, None] & kept[:, None, :] & several[:, None, None]
+    usable = ~np.isnan(probabilities).any(axis=2)
+    possible = ((probabilities > 0) | ~usable[..., None]).all(axis=1)
+    several = (possible.sum(axis=1) > 1) & (usable.sum(axis=1) > 1)
+    used = usable[:, :, None] & possible[:, None, :] & several[:, None, None]
     values = np.log(probabilities, out=np.full(probabilities.shape, np.nan), where=used)
-    sizes = _sizes(np.where(several, given.sum(axis=1), 0))
+    sizes = _sizes(np.where(several, usable.sum(axis=1), 0))
     return Soft(places.shape[2], [(values, places, unit)], int(unit.max(initial=-1)) + 1, *sizes)
 
 
@@ -170,7 +170,7 @@ def _cells(
     swapped = scores[item, one] > scores[item, other]
     low_read, high_read = np.where(swapped, other, one), np.where(swapped, one, other)
     low, high = scores[item, low_read], scores[item, high_read]
-    at = [places[item, read, score] for read in (low_read, high_read) for score in (low, high)]
+    at = [places[item, row, score] for row in (low_read, high_read) for score in (low, high)]
     moved = (at[0] != at[2]) | (at[1] != at[3])
     parts = [part[moved].astype(np.int64) for part in (low, high, *at)]
     code = np.ravel_multi_index(parts, (n,) * 6)

@@ -72,9 +72,10 @@ def of_probabilities(of: Terms, probabilities: np.ndarray) -> cluster_robust.Sum
     """Sums over each item, for the fit of b to log-probabilities by least squares. A score with probability 0 in one
     read is left out of the item's.
     """
-    given = ~np.isnan(probabilities).any(axis=2)
-    kept = ((probabilities > 0) | ~given[..., None]).all(axis=1)
-    used = given[:, :, None] & kept[:, None, :] & ((kept.sum(axis=1) > 1) & (given.sum(axis=1) > 1))[:, None, None]
+    usable = ~np.isnan(probabilities).any(axis=2)
+    possible = ((probabilities > 0) | ~usable[..., None]).all(axis=1)
+    several = (possible.sum(axis=1) > 1) & (usable.sum(axis=1) > 1)
+    used = usable[:, :, None] & possible[:, None, :] & several[:, None, None]
     values = np.log(probabilities, out=np.zeros(probabilities.shape), where=used)
     items, reads, n = probabilities.shape
     k = len(of.names)

@@ -116,10 +116,10 @@ def _at_ends(choose: np.ndarray, judge: np.ndarray) -> np.ndarray:
 
 def reached_by_all(means: np.ndarray, group: np.ndarray, fold: np.ndarray) -> np.ndarray:
     """Difference between the orderings that other folds' means choose, (m,); 0 on average without an effect."""
-    own = fold[group]
+    item_fold = fold[group]
     sums = np.zeros((int(fold.max()) + 1, means.shape[1]))
-    np.add.at(sums, own, means)
-    return _at_ends((sums.sum(axis=0) - sums)[own], means)
+    np.add.at(sums, item_fold, means)
+    return _at_ends((sums.sum(axis=0) - sums)[item_fold], means)
 
 
 def reached_by_all_draws(means: np.ndarray, group: np.ndarray, fold: np.ndarray, weights: np.ndarray) -> np.ndarray:

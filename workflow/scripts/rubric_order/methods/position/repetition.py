@@ -27,8 +27,8 @@ def variance_of_draw(shares: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 def repeats_of(block: Block) -> int | None:
     """Number of reads of each item in each of a block's orderings; None if it is 0 or not the same everywhere."""
-    shown, number = block.orderings
-    per_cell = np.bincount(block.item * len(shown) + number, minlength=len(block.items) * len(shown))
+    orderings, number = block.orderings
+    per_cell = np.bincount(block.item * len(orderings) + number, minlength=len(block.items) * len(orderings))
     return int(per_cell[0]) if per_cell[0] and (per_cell == per_cell[0]).all() else None
 
 
@@ -66,9 +66,9 @@ def _from_probabilities(
 
 def _from_repeats(block: Block, values: np.ndarray) -> np.ndarray:
     """Variance of the scores of each item and ordering. The divisor is the number of scores minus 1."""
-    shown, number = block.orderings
-    cell = block.item * len(shown) + number
-    cells = len(block.items) * len(shown)
+    orderings, number = block.orderings
+    cell = block.item * len(orderings) + number
+    cells = len(block.items) * len(orderings)
     scores = values[block.item, block.column]
     scored = ~np.isnan(scores)
     count = np.bincount(cell, weights=scored, minlength=cells)

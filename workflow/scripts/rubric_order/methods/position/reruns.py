@@ -31,16 +31,16 @@ def correlations(block: Block, values: np.ndarray) -> Correlations | None:
     complete = shared_orderings.complete_items(block, values)
     if len(complete.human) < 2:
         return None
-    shown, number = block.orderings
+    orderings, number = block.orderings
     at = np.full(values.shape, -1)
     at[block.item, block.column] = number
     scores, at = values[complete.rows], np.where(np.isnan(values), -1, at)[complete.rows]
-    variance = variances(scores, at, len(shown))
+    variance = variances(scores, at, len(orderings))
     r = shared_orderings.column_correlations(
         shared_orderings.column_moments(complete.values, complete.human).sum(axis=0)
     )
     return Correlations(
-        shown,
+        orderings,
         r,
         correlation_errors(complete.values, complete.human, variance),
         len(complete.human),
@@ -92,14 +92,14 @@ def ranks(r: np.ndarray, error: np.ndarray, *, confidence: float, rng: np.random
     sqrt(2) times the error because both vary.
     """
     drawn = rng.standard_normal((DRAWS, len(r))) * error
-    own = np.array([shared_orderings.rank_of(r, place) for place in range(len(r))])
+    rank = np.array([shared_orderings.rank_of(r, place) for place in range(len(r))])
     # Drawn correlations are equal only if their errors are 0, and then they have the digits of `r`.
     once, twice = (distributions.ranks(-np.round(r + times * drawn, 12), axis=1) for times in (1, np.sqrt(2)))
     tail = (1 - confidence) / 2
     low, high = np.quantile(twice, tail, axis=0, method="lower"), np.quantile(twice, 1 - tail, axis=0, method="higher")
     sure = ~np.isnan(error).any()
     uncertainty = {"error": once.std(axis=0), "low": low, "high": high}
-    return {"estimate": own} | {name: np.where(sure, values, np.nan) for name, values in uncertainty.items()}
+    return {"estimate": rank} | {name: np.where(sure, values, np.nan) for name, values in uncertainty.items()}
 
 
 def cost_errors(table: np.ndarray, covariance: np.ndarray, orderings: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Int
     written = np.maximum(shares, LEAST * (np.arange(shares.shape[1]) == chosen[:, None]))
     logs = np.log(written, out=np.full(shares.shape, -np.inf), where=written > 0)
     finite = np.where(np.isfinite(logs), logs, 0)
-    own = np.take_along_axis(logs, chosen[:, None], axis=1)[:, 0]
+    chosen_log = np.take_along_axis(logs, chosen[:, None], axis=1)[:, 0]
     below = logs - logs.max(axis=1, keepdims=True)
 
     def moments(b: float) -> tuple[np.ndarray, np.ndarray]:
@@ -34,13 +34,13 @@ def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Int
 
     def total(b: float) -> float:
         """Derivative of the log-likelihood of all reads. The derivative falls as b rises."""
-        return float((own - moments(b)[1]).sum())
+        return float((chosen_log - moments(b)[1]).sum())
 
-    if not len(own) or total(SMALLEST) <= 0 or total(GREATEST) >= 0:
+    if not len(chosen_log) or total(SMALLEST) <= 0 or total(GREATEST) >= 0:
         return UNKNOWN
     power = optimize.brentq(total, SMALLEST, GREATEST, xtol=CLOSE, rtol=CLOSE)
     weights, mean = moments(power)
     information = float(((weights * finite**2).sum(axis=1) - mean**2).sum())
     if not information > 0:
         return UNKNOWN
-    return Interval.of(cluster_robust.interval(power, sum_units(own - mean, cluster) / information, CONFIDENCE))
+    return Interval.of(cluster_robust.interval(power, sum_units(chosen_log - mean, cluster) / information, CONFIDENCE))

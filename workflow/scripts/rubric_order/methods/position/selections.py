@@ -43,12 +43,12 @@ def evened(block: Block, readout: Readout) -> np.ndarray:
         chosen = matrix_of(column[usable].to_numpy()) if usable.any() else np.zeros((0, n))
     chosen *= design.weights[:, None]
     size = len(block.items) * n
-    selected, given = (
+    selected, score_counts = (
         np.bincount((item[:, None] * n + at).ravel(), chosen.ravel(), size).reshape(-1, n)
         for at in (np.broadcast_to(np.arange(n), chosen.shape), block.shown[usable] - 1)
     )
     count = design.several
-    expected = np.einsum("is,isp->ip", given, design.exposure)
+    expected = np.einsum("is,isp->ip", score_counts, design.exposure)
     scale = (1 - 1 / len(design.orderings)) / (1 - 1 / np.maximum(count, 2))
     return np.where(count[:, None] > 1, count[:, None] / n + scale[:, None] * (selected - expected), 0)
 
@@ -92,8 +92,8 @@ def variety(block: Block, readout: Readout) -> Variety:
     squares = reads
     if readout == Readout.SOFT:
         usable = block.table["position_probabilities"].notna().to_numpy()
-        own = (matrix_of(block.table["position_probabilities"].to_numpy()[usable]) ** 2).sum(axis=1)
-        squares = np.bincount(block.item[usable], weights=own, minlength=len(totals))
+        read_squares = (matrix_of(block.table["position_probabilities"].to_numpy()[usable]) ** 2).sum(axis=1)
+        squares = np.bincount(block.item[usable], weights=read_squares, minlength=len(totals))
     pairs = (reads * (reads - 1) / 2).sum()
     alike = ((totals**2).sum(axis=1) - squares).sum() / 2
     return Variety(float(totals.sum(axis=0).max() / totals.sum()), float(max(pairs - alike, 0)), round(pairs))

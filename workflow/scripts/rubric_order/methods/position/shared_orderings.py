@@ -53,10 +53,10 @@ def column_correlations(sums: np.ndarray) -> np.ndarray:
 
 def rank_of(r: np.ndarray, place: int) -> np.ndarray:
     """Rank of one correlation among the defined of (..., D), 1 for the highest, mean rank for equals; or NaN."""
-    own = r[..., place, None]
-    higher, equal = r > own + 1e-12, np.abs(r - own) <= 1e-12
+    value = r[..., place, None]
+    higher, equal = r > value + 1e-12, np.abs(r - value) <= 1e-12
     rank = higher.sum(axis=-1) + (equal.sum(axis=-1) + 1) / 2
-    return np.where(np.isnan(own[..., 0]), np.nan, rank)
+    return np.where(np.isnan(value[..., 0]), np.nan, rank)
 
 
 def bias_cost(table: np.ndarray, orderings: np.ndarray) -> np.ndarray:

@@ -110,17 +110,17 @@ def single_reads(
 
     Else all variance beside shared shifts is chance, or none. NaN for an item without two means.
     """
-    given = ~np.isnan(means)
-    count = given.sum(axis=1)
-    own, whole, _ = item_variances(means, noise, unit, shared=False)
+    has_mean = ~np.isnan(means)
+    count = has_mean.sum(axis=1)
+    beyond_repetition, whole, _ = item_variances(means, noise, unit, shared=False)
     with np.errstate(invalid="ignore", divide="ignore"):
         if known:
-            chance = np.where(given, noise * times, 0).sum(axis=1) / count
-            reads = SingleReads(own + chance, chance)
+            chance = np.where(has_mean, noise * times, 0).sum(axis=1) / count
+            reads = SingleReads(beyond_repetition + chance, chance)
             return reads, reads
         _, beside, added = item_variances(means, noise, unit, shared=True)
         left = (beside + added) * means.shape[1] / (means.shape[1] - 1)
-        chance = left * count / np.where(given, 1 / times, 0).sum(axis=1)
+        chance = left * count / np.where(has_mean, 1 / times, 0).sum(axis=1)
     return SingleReads(whole - left + chance, chance), SingleReads(whole, whole * 0)
 
 
@@ -167,6 +167,6 @@ def moved_by_chance(times: np.ndarray) -> np.ndarray:
 
 def _mean_of_others(values: np.ndarray, reference: int) -> np.ndarray:
     others = np.delete(values, reference, axis=1)
-    given = ~np.isnan(others)
+    is_known = ~np.isnan(others)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(given, others, 0).sum(axis=1) / np.where(given.any(axis=1), given.sum(axis=1), np.nan)
+        return np.where(is_known, others, 0).sum(axis=1) / np.where(is_known.any(axis=1), is_known.sum(axis=1), np.nan)

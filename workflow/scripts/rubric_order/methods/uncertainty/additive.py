@@ -64,17 +64,17 @@ def shifts(of: Cells, clusters: np.ndarray) -> Shifts | None:
     size = np.maximum(count.sum(axis=1), 1)
     normal = np.diag(count.sum(axis=0)) - count.T @ (count / size[:, None])
     eigenvalues, vectors = np.linalg.eigh(normal)
-    kept = eigenvalues > ROUNDING * max(eigenvalues.max(initial=0.0), 1e-300)
-    if kept.sum() < count.shape[1] - 1:
+    positive = eigenvalues > ROUNDING * max(eigenvalues.max(initial=0.0), 1e-300)
+    if positive.sum() < count.shape[1] - 1:
         return None
-    inverse = (vectors[:, kept] / eigenvalues[kept]) @ vectors[:, kept].T
+    inverse = (vectors[:, positive] / eigenvalues[positive]) @ vectors[:, positive].T
     away = departures(of)
     shift = inverse @ away.sum(axis=0)
-    own = (total.sum(axis=1) - count @ shift) / size
+    item_level = (total.sum(axis=1) - count @ shift) / size
     rest = away - (count * shift - count * (count @ shift / size)[:, None])
     used = count.sum(axis=1) > 0
     influence, parts = (sum_units(values, clusters) @ inverse for values in (rest, away))
-    return Shifts(float(own[used].mean()), shift, influence, parts)
+    return Shifts(float(item_level[used].mean()), shift, influence, parts)
 
 
 def sums_of_signs(values: np.ndarray, *, draws: int, seed: int) -> np.ndarray:

@@ -46,16 +46,16 @@ class Weights(NamedTuple):
         of_root = contrasts @ self.root
         if not np.isfinite(self.inverse).all():
             return np.nan
-        own, left, right = self._covariance(of_root)
-        mean = np.einsum("gst->st", own) + np.einsum("gsr,gtr->st", left, right)
+        diagonal, left, right = self._covariance(of_root)
+        mean = np.einsum("gst->st", diagonal) + np.einsum("gsr,gtr->st", left, right)
         values, vectors = np.linalg.eigh((mean + mean.T) / 2)
         if not values[0] > ROUNDING * values[-1]:
             return np.nan
         scaled = (vectors / np.sqrt(values)).T
-        own = scaled @ own @ scaled.T
+        diagonal = scaled @ diagonal @ scaled.T
         left, right = scaled @ left, scaled @ right
         q = len(contrasts)
-        return float(q * (q + 1) / _variance(own, left, right))
+        return float(q * (q + 1) / _variance(diagonal, left, right))
 
     def _covariance(self, of_root: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Arrays of the covariance of what clusters g, h add to contrasts: left[g] @ right[h].T, plus own[g] if g =
@@ -65,10 +65,10 @@ class Weights(NamedTuple):
         variance = self.share + COMMON * n * self.share @ self.share
         of_score = of_root @ self.inverse  # (n_clusters, q, r)
         added = of_score @ variance
-        own = added @ of_score.transpose(0, 2, 1)
+        diagonal = added @ of_score.transpose(0, 2, 1)
         of_total = of_score @ self.share
         left = np.concatenate([of_total @ variance.sum(axis=0) - added, -of_total], axis=2)
-        return own, left, np.concatenate([of_total, added], axis=2)
+        return diagonal, left, np.concatenate([of_total, added], axis=2)
 
 
 def _variance(own: np.ndarray, left: np.ndarray, right: np.ndarray) -> float:
@@ -164,14 +164,14 @@ class Fit(NamedTuple):
 
     def no_effect(self, contrasts: np.ndarray) -> float:
         """p-value of all determined contrasts (q, k) being 0, by `all_zero`, or `interval` for one."""
-        told = contrasts[[self.tells(row) for row in contrasts]]
-        if not len(told):
+        rows = contrasts[[self.tells(row) for row in contrasts]]
+        if not len(rows):
             return np.nan
-        if np.linalg.matrix_rank(told) == 1:
-            return self.interval(told[0], 0.95)["p"]
-        _, sizes, rows = np.linalg.svd(told, full_matrices=False)
-        told = rows[sizes > ROUNDING * sizes[0]]
-        return all_zero(told @ self.coefficients, self.influence @ told.T, df=self.df(told))
+        if np.linalg.matrix_rank(rows) == 1:
+            return self.interval(rows[0], 0.95)["p"]
+        _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
+        rows = directions[sizes > ROUNDING * sizes[0]]
+        return all_zero(rows @ self.coefficients, self.influence @ rows.T, df=self.df(rows))
 
 
 class Sums(NamedTuple):
@@ -222,10 +222,10 @@ def least_squares(right: np.ndarray, information: np.ndarray) -> Sums:
     """Coefficients from each cluster's sums of column times response (`right`) and column times column."""
     total = information.sum(axis=0)
     values, vectors = np.linalg.eigh(total)
-    kept = values > ROUNDING * max(values.max(initial=0.0), 1e-300)
-    if not kept.any():
+    positive = values > ROUNDING * max(values.max(initial=0.0), 1e-300)
+    if not positive.any():
         return without(right.shape, flags.NO_COMPARISONS)
-    coefficients = (vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ right.sum(axis=0))
+    coefficients = (vectors[:, positive] / values[positive]) @ (vectors[:, positive].T @ right.sum(axis=0))
     return Sums(coefficients, right - information @ coefficients, information)
 
 
@@ -250,12 +250,12 @@ def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, n
     small-sample properties.
     """
     values, vectors = np.linalg.eigh(information.sum(axis=0))
-    kept = values > ROUNDING * max(values.max(initial=0.0), 1e-300)
-    basis = vectors[:, kept]
-    root = basis / np.sqrt(values[kept])
+    positive = values > ROUNDING * max(values.max(initial=0.0), 1e-300)
+    basis = vectors[:, positive]
+    root = basis / np.sqrt(values[positive])
     share = root.T @ information @ root
-    left = np.eye(int(kept.sum())) - share
-    alone = np.linalg.eigvalsh(left)[:, :1].ravel() < ROUNDING if kept.any() else np.zeros(len(score), bool)
+    left = np.eye(int(positive.sum())) - share
+    alone = np.linalg.eigvalsh(left)[:, :1].ravel() < ROUNDING if positive.any() else np.zeros(len(score), bool)
     left[alone] = np.nan
     inverse = np.linalg.inv(left)
     moved = (inverse @ (score @ root)[..., None])[..., 0]
@@ -305,10 +305,10 @@ def all_zero(estimates: np.ndarray, influence: np.ndarray, *, df: float | None =
     if n - 1 < max((influence != 0).any(axis=0).sum(), 1) or np.isnan(influence).any():
         return np.nan
     values, vectors = np.linalg.eigh(influence.T @ influence * (n - 1) / n)
-    kept = values > ROUNDING * max(values.max(), 1e-300)
-    q = int(kept.sum())
+    positive = values > ROUNDING * max(values.max(), 1e-300)
+    q = int(positive.sum())
     rest = (n - 1.0 if df is None else df) - q + 1
     if q == 0 or not rest >= 1 - ROUNDING:  # degrees of freedom of equal clusters are whole, apart from rounding
         return np.nan
-    squared = ((vectors[:, kept].T @ without_rounding(estimates)) ** 2 / values[kept]).sum()
+    squared = ((vectors[:, positive].T @ without_rounding(estimates)) ** 2 / values[positive]).sum()
     return float(distributions.f_tail(squared * rest / (q * (rest + q - 1)), q, rest))

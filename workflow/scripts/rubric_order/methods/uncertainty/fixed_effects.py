@@ -32,8 +32,9 @@ def fit(y: np.ndarray, x: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) 
 def _inverse(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pseudo-inverse of x.T @ x, and the projection onto the span of its rows."""
     eigenvalues, vectors = np.linalg.eigh(x.T @ x)
-    kept = eigenvalues > ROUNDING * max(eigenvalues.max(initial=0.0), 1e-300)
-    return (vectors[:, kept] / eigenvalues[kept]) @ vectors[:, kept].T, vectors[:, kept] @ vectors[:, kept].T
+    positive = eigenvalues > ROUNDING * max(eigenvalues.max(initial=0.0), 1e-300)
+    basis = vectors[:, positive]
+    return (basis / eigenvalues[positive]) @ basis.T, basis @ basis.T
 
 
 def no_effect(y: np.ndarray, tested: np.ndarray, others: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) -> float:

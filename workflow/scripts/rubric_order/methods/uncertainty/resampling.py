@@ -173,8 +173,8 @@ def jackknife_t(
             df = np.fmax(np.fmin(df, squares.sum(axis=0) ** 2 / (squares**2).sum(axis=0) - 1), 1)
         error = np.where(np.isfinite(values[0]), error, np.nan)
         width = distributions.t_quantile((1 + confidence) / 2, df) * error
-        told = (error > LEAST_ERROR) & (parts > 2)
-        p = np.where(told, 2 * distributions.t_tail(np.where(told, np.abs(values[0]) / error, 0), df), np.nan)
+        is_tested = (error > LEAST_ERROR) & (parts > 2)
+        p = np.where(is_tested, 2 * distributions.t_tail(np.where(is_tested, np.abs(values[0]) / error, 0), df), np.nan)
     low, high = (end if back is None else back(end) for end in (values[0] - width, values[0] + width))
     return Jackknife(estimate, low, high, error, p)
 

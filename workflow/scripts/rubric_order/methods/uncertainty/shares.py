@@ -68,11 +68,11 @@ def mean(values: np.ndarray, cluster: np.ndarray, confidence: float, *, bounds: 
 def _sums(values: np.ndarray, cluster: np.ndarray) -> tuple[np.ndarray, float, int, np.ndarray]:
     """Sum and number of values for all clusters and without each part; their mean, number, and number by cluster."""
     values = np.asarray(values, dtype=float)
-    given = ~np.isnan(values)
-    _, unit = np.unique(np.asarray(cluster)[given], return_inverse=True)
-    table = np.column_stack([values[given], np.ones(given.sum())])
+    counts = ~np.isnan(values)
+    _, unit = np.unique(np.asarray(cluster)[counts], return_inverse=True)
+    table = np.column_stack([values[counts], np.ones(counts.sum())])
     parts = resampling.left_out_sums(table, unit)
-    return parts, float(parts[0, 0] / parts[0, 1]) if given.any() else np.nan, int(given.sum()), np.bincount(unit)
+    return parts, float(parts[0, 0] / parts[0, 1]) if counts.any() else np.nan, int(counts.sum()), np.bincount(unit)
 
 
 def _error(parts: np.ndarray) -> float:

@@ -50,10 +50,10 @@ def fit(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> Linear:
     x = np.column_stack([np.ones(len(y)), *terms.values()])
     scale = np.abs(x).max(axis=0)
     values, vectors = np.linalg.eigh((x / scale).T @ (x / scale))
-    kept = values > 1e-10 * values.max()
-    basis = x / scale @ vectors[:, kept] / np.sqrt(values[kept])
+    positive = values > 1e-10 * values.max()
+    basis = x / scale @ vectors[:, positive] / np.sqrt(values[positive])
     rest = y - basis @ (basis.T @ y)
-    return Linear(float(rest @ rest), int(kept.sum()), len(y))
+    return Linear(float(rest @ rest), int(positive.sum()), len(y))
 
 
 def removals(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> list[Removal]:
