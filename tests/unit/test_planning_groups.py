@@ -71,7 +71,7 @@ def test_the_power_of_the_sign_test_is_that_of_all_outcomes(groups, share, mean)
         finds = [stats.binomtest(int(count), changed).pvalue <= 0.03 for count in up]
         of_up = stats.binom.pmf(up, changed, (1 + mean / share) / 2)
         power += stats.binom.pmf(changed, groups, share) * of_up[finds].sum()
-    assert planning_groups._by_signs(groups, share, mean) == pytest.approx(power)
+    assert planning_groups._sign_power(groups, share, mean) == pytest.approx(power)
 
 
 @pytest.mark.parametrize("spread", [0.0, 1.5])

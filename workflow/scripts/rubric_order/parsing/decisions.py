@@ -116,7 +116,7 @@ def _decision(given: Sequence[object], form: Form, labels: Sequence[str]) -> Dec
         return Decision(_normalised([_probability(answer.get(field)) for answer in answers]), None)
     (answer,) = answers
     values = [value_of(label) for label in labels] if form.question == "choice" else list(range(len(labels)))
-    probabilities = _sum_checked(_by_value(answer.get("probabilities"), values))
+    probabilities = _sum_checked(_value_probabilities(answer.get("probabilities"), values))
     chosen = answer.get("choice") if form.question == "choice" else None
     if chosen is not None and chosen not in values:
         raise DecisionError(None, f"it chooses {chosen!r:.60}, which is no option")
@@ -169,7 +169,7 @@ def _checked(answer: object, form: Form) -> Mapping[str, Any]:
     return answer
 
 
-def _by_value(listed: object, values: Sequence[int | str]) -> list[float]:
+def _value_probabilities(listed: object, values: Sequence[int | str]) -> list[float]:
     """Probability of each value, from records, a list in order, or a mapping; raises if one is missing or wrong."""
     pairs: list[tuple[object, object]]
     if isinstance(listed, Mapping):

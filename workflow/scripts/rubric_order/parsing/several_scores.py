@@ -69,11 +69,11 @@ def parse_scores(
         reason = choices.UNFINISHED_THINKING if answer is None else choices.TRUNCATED if truncated else choices.EMPTY
         return [Choice(None, reason=reason)] * len(names)
     keys = tuple(words(name) for name in names)
-    by_criterion = _in_json(answer, keys, scale)
+    by_criterion = _json_choices(answer, keys, scale)
     missing = choices.NO_SCORE
     if not any(by_criterion.values()):
         answer = one_score.normalise(_FENCE.sub("", answer))
-        by_criterion = _in_text(answer, keys, scale, truncated)
+        by_criterion = _text_choices(answer, keys, scale, truncated)
         if _ECHO.search(answer):
             missing = choices.ECHO
     if truncated:
@@ -90,7 +90,7 @@ def parse_answer(text: str, labels: Sequence[str], name: str = "", *, truncated:
     choice = one_score.parse_score(text, labels, truncated=truncated)
     field = parse_field(text, name, labels)
     # A score outside the JSON, where a prompt without JSON asks for it, comes first.
-    beside = field and choice.label and one_score.parse_score(without_json(text), labels)
+    beside = field and choice.label and one_score.parse_score(strip_json(text), labels)
     if field and not (beside and beside.label):
         return field
     return choice if choice.label else parse_object(text, labels) or choice
@@ -106,7 +106,7 @@ def parse_field(text: str | None, name: str, labels: Sequence[str]) -> Choice | 
     answer = one_score.strip_thinking(text or "")
     if scale is None or answer is None or not key:
         return None
-    result = _agreed(_in_json(answer, [key], scale)[key], choices.NO_SCORE)
+    result = _agreed(_json_choices(answer, [key], scale)[key], choices.NO_SCORE)
     return None if result.reason == choices.NO_SCORE else result
 
 
@@ -127,10 +127,10 @@ def parse_object(text: str | None, labels: Sequence[str]) -> Choice | None:
     return None if result.reason == choices.NO_SCORE else result
 
 
-def without_json(text: str) -> str:
+def strip_json(text: str) -> str:
     """Return an answer without the JSON values in it.
 
-    >>> without_json('It is {"style": 3}. [RESULT] 4')
+    >>> strip_json('It is {"style": 3}. [RESULT] 4')
     'It is . [RESULT] 4'
     """
     parts, end = [], 0
@@ -182,7 +182,7 @@ def _mention(keys: tuple[Words, ...]) -> re.Pattern:
     return re.compile(rf"{heading}|{valued}", re.IGNORECASE | re.MULTILINE)
 
 
-def _in_text(answer: str, keys: tuple[Words, ...], scale: Scale, truncated: bool) -> dict[Words, list[Choice]]:
+def _text_choices(answer: str, keys: tuple[Words, ...], scale: Scale, truncated: bool) -> dict[Words, list[Choice]]:
     """Choices for each criterion, from the parts of an answer that begin with its name."""
     answer = one_score.LIST_NUMBER.sub("", answer)
     mentions = list(_mention(keys).finditer(answer))
@@ -213,7 +213,7 @@ def _read(part: str, scale: Scale, cut: bool) -> Choice:
     return Choice(None, reason=choices.NO_SCORE) if result.reason == choices.EMPTY else result
 
 
-def _in_json(answer: str, keys: Sequence[Words], scale: Scale) -> dict[Words, list[Choice]]:
+def _json_choices(answer: str, keys: Sequence[Words], scale: Scale) -> dict[Words, list[Choice]]:
     """Choices for each criterion, from the JSON values in an answer."""
     by_criterion: dict[Words, list[Choice]] = {key: [] for key in keys}
     for value in _json_values(answer):

@@ -73,7 +73,7 @@ def plan_reads(
 
     InputError if a rubric lacks the scale, a strategy has too many orderings, or no unit fits any condition.
     """
-    module, items = probes.load(probe), in_sample(items, sample=design.sample, seed=design.seed)
+    module, items = probes.load(probe), draw_sample(items, sample=design.sample, seed=design.seed)
     variants = [judge.under(profile) for profile in profiles]
     reads: list[_Read] = []
     facts: dict[str, Mapping[str, object]] = {}
@@ -92,10 +92,10 @@ def plan_reads(
             f"study {study}: nothing of dataset {named} is read: none of its {len(items)} items fits a condition of the"
             f" study ({', '.join(design.conditions)}). Conditions that show a reference answer read items that have one"
         )
-    return _as_table(reads, facts, profiles, design).assign(study=study, judge=judge_id, probe=probe).pipe(_in_order)
+    return _as_table(reads, facts, profiles, design).assign(study=study, judge=judge_id, probe=probe).pipe(_tidy)
 
 
-def in_sample(items: pd.DataFrame, *, sample: int | None, seed: int) -> pd.DataFrame:
+def draw_sample(items: pd.DataFrame, *, sample: int | None, seed: int) -> pd.DataFrame:
     """The items of some groups, drawn by seed and dataset; a larger sample contains each smaller one."""
     groups = sorted(items["group_id"].unique())
     if sample is None or sample >= len(groups):
@@ -192,6 +192,6 @@ def _as_table(
     return table.merge(keys, on="unit_id", validate="many_to_one") if len(keys) else table
 
 
-def _in_order(table: pd.DataFrame) -> pd.DataFrame:
+def _tidy(table: pd.DataFrame) -> pd.DataFrame:
     further = [name for name in table if name not in PLAN.names]
     return table.reindex(columns=[*PLAN.names, *further])

@@ -27,7 +27,7 @@ from rubric_order.datasets import CONTROL, clean, custom
 from rubric_order.datasets.rubrics import at_scale
 from rubric_order.parsing.choices import CONFLICTING, EMPTY, NO_SCORE, TRUNCATED, UNFINISHED_THINKING
 from rubric_order.parsing.one_score import normalise, strip_thinking
-from rubric_order.planning.reads import in_sample
+from rubric_order.planning.reads import draw_sample
 from rubric_order.planning.requests import namer
 from rubric_order.probes import Question, Shown
 from rubric_order.probes.score_order import ScoreOrder
@@ -142,7 +142,7 @@ def _round(
     """The attempts of one round. Both steps of the round were answered."""
     write, review = (f"{turn}_{role}" for role in STEPS)
     texts = _texts(plan, turn, before, responses[write])
-    answers = _by_id(responses[review])
+    answers = _rows_by_id(responses[review])
     for slot, (text, failure) in texts.items():
         row: dict[str, Any] = dict(zip(KEYS, slot, strict=False))
         row |= {"n": plan.n, "round": turn, "text": text, "failure": failure}
@@ -187,7 +187,7 @@ def _texts(
     plan: Plan, turn: int, before: pd.DataFrame, responses: pd.DataFrame
 ) -> dict[Slot, tuple[str | None, str | None]]:
     """Text that was written for each slot in a round, or None and the reason why there is none."""
-    answers = _by_id(responses)
+    answers = _rows_by_id(responses)
     texts: dict[Slot, tuple[str | None, str | None]] = {}
     for slot in _open(plan, before):
         answer, failure, cut = _answer(answers[_writing(plan, turn, slot, before)["request_id"]])
@@ -207,7 +207,7 @@ def _answer(row: Any) -> tuple[str | None, str | None, bool]:
     return (None if failure else row.text or ""), failure, row.finish_reason == "length"
 
 
-def _by_id(responses: pd.DataFrame) -> dict[str, Any]:
+def _rows_by_id(responses: pd.DataFrame) -> dict[str, Any]:
     return {row.request_id: row for row in responses.itertuples()}
 
 
@@ -357,13 +357,13 @@ def load_plan(
     prompts = dict(zip(template_names, map(frames.load_template, templates), strict=True))
     n = settings["n"]
     levels = range(1, n + 1) if settings["file"] else settings["levels"]
-    drawn = in_sample(items, sample=settings["sample"], seed=settings["seed"])
+    drawn = draw_sample(items, sample=settings["sample"], seed=settings["seed"])
     answered = FIRST if settings["file"] else settings.get("instruction", SAME)  # a file's answers need no instruction
     wanted = slots(drawn, rubrics, n=n, levels=levels, instruction=answered)
     return Plan(wanted, n, settings["judges"], makers, prompts, settings["shows_rejected"])
 
 
-def with_references(items: pd.DataFrame, made: pd.DataFrame | None) -> pd.DataFrame:
+def add_references(items: pd.DataFrame, made: pd.DataFrame | None) -> pd.DataFrame:
     """Items with the column `references` (from scale and level to the accepted text), or as given without attempts."""
     if made is None or not len(made):
         return items

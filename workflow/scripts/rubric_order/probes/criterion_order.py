@@ -150,7 +150,7 @@ class CriterionOrder(Probe):
         logprobs = [
             row
             for options, asked, at in zip(reads["option_logprobs"], questions, places, strict=True)
-            for row in _by_criterion(options, asked, at)
+            for row in _criterion_logprobs(options, asked, at)
         ]
         lists = list(LISTS.values())
         table = reads.drop(columns=["option_logprobs", "criterion", "human_score"]).rename(columns=LISTS)
@@ -270,7 +270,7 @@ def _places(ordering: Sequence[int]) -> tuple[int, ...]:
     return _places_of(tuple(ordering))
 
 
-def _by_criterion(
+def _criterion_logprobs(
     logprobs: Sequence[float] | None, questions: Sequence[Question], places: Sequence[int]
 ) -> list[Sequence[float] | None]:
     """Log-probabilities of each criterion's options, in canonical order of the criteria."""

@@ -185,7 +185,7 @@ def _frame(
     return frames.frame(template, n=n, parts=True, reference=reference, **frames.wording(chosen, n, lowest), **values)
 
 
-def _in_tuples(values: Sequence[int], n: int) -> Iterator[tuple[int, ...]]:
+def _tuples(values: Sequence[int], n: int) -> Iterator[tuple[int, ...]]:
     return (tuple(values[place : place + n]) for place in range(0, len(values), n))
 
 
@@ -198,7 +198,7 @@ def _prompt(frame: Callable[[str], Frame | StructuredFrame], levels: Sequence[st
     if condition.together:
         if isinstance(prompt, frames.Frame):
             raise InputError("condition together: the template writes text; expected one for decision models")
-        return prompt.fill_all(frames.option_lines(levels, range(1, n + 1), labels), list(_in_tuples(shown.levels, n)))
+        return prompt.fill_all(frames.option_lines(levels, range(1, n + 1), labels), list(_tuples(shown.levels, n)))
     return prompt.fill(frames.option_lines(levels, shown.ordering, labels))
 
 

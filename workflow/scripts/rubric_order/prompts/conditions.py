@@ -47,12 +47,12 @@ class Condition(NamedTuple):
     """Settings of a condition at a number of levels, counted from 1.
 
     `ids` None are the rubric's numbers; `reference` is 0 without one, and None for the item's own, of the highest
-    level; `shown` is the level whose ID it gets; `neutral` an edit without meaning, or 0.
+    level; `id_level` is that whose ID it gets; `neutral` an edit without meaning, or 0.
     """
 
     ids: tuple[str, ...] | None
     reference: int | None
-    shown: int
+    id_level: int
     neutral: int
     together: bool = False
 

@@ -63,7 +63,7 @@ def wording(condition: Condition, n: int, lowest: int = 1) -> dict[str, object]:
     spelled = None if set(labels) == set(Condition(None, None, n, 0).labels(n)) else labels
     words: dict[str, object] = {
         "ids": spelled,
-        "reference_score": labels[condition.shown - 1],
+        "reference_score": labels[condition.id_level - 1],
         "neutral": condition.neutral,
     }
     return words | {"lowest": lowest, "highest": lowest + n - 1}

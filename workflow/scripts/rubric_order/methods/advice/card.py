@@ -128,18 +128,18 @@ def card_errors(pilot: Pilot, design: Design, *, temperature: float | None) -> C
     fit = pilots.fitted(part, by.log_odds).items
     unit = part.units("group")
     items, n = len(part.items), part.n
-    influences = {"positions": pilots.of_positions(fit, n)}
+    influences = {"positions": pilots.position_influence(fit, n)}
     if n > 2:
         influences["interaction"] = items * fit.interaction.influence[:, [-1]]
     shifts = {}
     for readout, column in ((Readout.HARD, "score"), (Readout.SOFT, "expected_score")):
         if _has(part, column):
-            shifts[readout] = _of_shifts(part, column)
+            shifts[readout] = _shift_influences(part, column)
     influences["points"] = shifts[by.points]
     influences["written"] = shifts.get(Readout.HARD, shifts[by.points])
     if any(not np.isfinite(values).all() for values in influences.values()):
         raise Unknown("a single item decides what positions are worth, so that no error is known")
-    spreads, moved, chosen = _of_spread(part, Readout.SOFT if Readout.SOFT in shifts else Readout.HARD)
+    spreads, moved, chosen = _spread_influences(part, Readout.SOFT if Readout.SOFT in shifts else Readout.HARD)
     sums = {name: variances.unit_sums(values, unit) for name, values in influences.items()}
     if spreads is not None:
         sums["spread"] = variances.unit_sums(moved, part.units("group", chosen))
@@ -181,7 +181,7 @@ def _deciding(block: Block, temperature: float) -> tuple[order_tests.Deciding, f
     return order_tests.deciding(hard=hard, known=float(is_read.mean()), drawn=drawn), 0.0
 
 
-def _of_shifts(block: Block, column: str) -> np.ndarray:
+def _shift_influences(block: Block, column: str) -> np.ndarray:
     """Contributions of items to the shift of the mean score by each ordering, shape (m, D)."""
     values = block.table[column].to_numpy(dtype=float, na_value=np.nan)
     scored = ~np.isnan(values)
@@ -195,7 +195,7 @@ def _of_shifts(block: Block, column: str) -> np.ndarray:
     return shape[0] * fit.influence
 
 
-def _of_spread(block: Block, readout: Readout) -> tuple[Spreads | None, np.ndarray, np.ndarray]:
+def _spread_influences(block: Block, readout: Readout) -> tuple[Spreads | None, np.ndarray, np.ndarray]:
     """Spread between single items (None if it cannot be estimated), contributions of its k items, shape (k, 1), and
     which they are, shape (m,).
     """

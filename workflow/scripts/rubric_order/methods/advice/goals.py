@@ -214,17 +214,17 @@ class _OfCard(Predictor):
 def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
     """Predictor of a goal's precision in a study with a design; raises `Unknown`. Goals of a card use both readouts."""
     if asked.goal in OF_CARDS:
-        return _of_card(pilot, design, asked)
+        return _card_predictor(pilot, design, asked)
     if asked.goal == RANKED:
-        return _of_pairs(pilot, design, asked)
+        return _pairs_predictor(pilot, design, asked)
     if asked.goal == PREFERENCE:
         fit = pilots.fitted(part := pilot.part(design), pilot.readout)
-        drawn = _sums(pilots.of_positions(fit.items, part.n), part.units("group"))
+        drawn = _sums(pilots.position_influence(fit.items, part.n), part.units("group"))
         parts, least = variances.parts(drawn), pilots.least_of_positions(fit.items, part.n)
         _check_varies(parts.variance(pilot.shape, 1)[0] + least)
         return _OfPreference(asked, _negative(parts), np.bincount(part.units("group")), parts, least, fit.by_group)
     if asked.goal == R:
-        influence, rated, r = pilots.of_r(pilot, design)
+        influence, rated, r = pilots.r_influence(pilot, design)
         unit = np.unique(pilot.unit[rated], return_inverse=True)[1]
         sizes = pilots.check_groups(unit, "the items with human scores are")
         drawn = _sums(influence, unit)
@@ -232,7 +232,7 @@ def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
         draws = influence.shape[1]
         moved = drawn[:, 3 : 3 + draws].mean(axis=1) / drawn[:, 1]
         return _OfR(asked, _negative(parts), sizes, parts, np.arctanh(r).mean() + moved)
-    drawn = _sums(pilots.of_mean(pilot, design), pilot.unit)
+    drawn = _sums(pilots.mean_influence(pilot, design), pilot.unit)
     parts = variances.parts(drawn).mean()
     _check_varies(parts.variance(pilot.shape, 1)[0])
     return _OfMean(asked, _negative(parts), np.bincount(pilot.unit), parts, float(pilot.means(design).mean()))
@@ -251,7 +251,7 @@ def _check_varies(variance: np.ndarray) -> None:
         raise Unknown("the scores are all the same, so that no error is known")
 
 
-def _of_pairs(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
+def _pairs_predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
     """Predictor from variances between the items of a group, or between all items if all groups have one."""
     every = pilot.values.mean(axis=2)
     by_design = pilot.values[..., : design.repeats].mean(axis=2)
@@ -287,7 +287,7 @@ def _of_pairs(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
     return _OfPairs(asked, tuple(negative), sizes, item, error / design.orderings)
 
 
-def _of_card(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
+def _card_predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
     errors = card.card_errors(pilot, design, temperature=asked.temperature)
     words = {"positions": "positions", "points": "points", "interaction": "interaction", "spread": "single items"}
     negative = tuple(f"what groups share ({words[name]})" for name in errors.negative if name in words)

@@ -141,13 +141,13 @@ def cells_of(block: Block, score: np.ndarray) -> np.ndarray:
     return cells
 
 
-def of_mean(pilot: Pilot, design: Design) -> np.ndarray:
+def mean_influence(pilot: Pilot, design: Design) -> np.ndarray:
     """Contributions of items to the mean score, in each draw of a design, shape (m, draws)."""
     scores = pilot.means(design).T
     return scores - scores.mean(axis=0)
 
 
-def of_r(pilot: Pilot, design: Design) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def r_influence(pilot: Pilot, design: Design) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Contributions of the k items with human scores to Fisher's z of r, shape (k, draws); which they are, shape (m,);
     r of each draw. Raises `Unknown`.
 
@@ -194,7 +194,7 @@ def fitted(part: Block, readout: Readout) -> Fitted:
     return Fitted(items, bool(np.isfinite(row["df"])))
 
 
-def of_positions(fit: preference.Preference, n: int) -> np.ndarray:
+def position_influence(fit: preference.Preference, n: int) -> np.ndarray:
     """Contributions of items to the log-odds of each position, shape (m, n)."""
     moved = fit.positions.influence
     return len(moved) * moved @ (np.eye(n) - 1 / n)

@@ -221,7 +221,7 @@ def corrected(
     if se <= resampling.LEAST_ERROR:
         return Corrected(_unvaried(estimate, worth, confidence, bounds), 0.0, float(df), judge_weight, m, worth)
     width = distributions.t_quantile((1 + confidence) / 2, df)
-    interval = _of_share(estimate, se, width, worth) if share else _of_mean(estimate, se, width, bounds, bounded)
+    interval = _wilson(estimate, se, width, worth) if share else _wald(estimate, se, width, bounds, bounded)
     return Corrected(interval, se, float(df), judge_weight, m, worth)
 
 
@@ -230,13 +230,13 @@ def _seen(of: Sums, contrast: np.ndarray) -> tuple[float, float]:
     return tuple((contrast[:, None] * ends).sum(axis=0).tolist())
 
 
-def _of_mean(estimate: float, se: float, width: float, bounds: tuple[float, float], bounded: float) -> Interval:
+def _wald(estimate: float, se: float, width: float, bounds: tuple[float, float], bounded: float) -> Interval:
     bounded = float(np.clip(bounded, *bounds))
     low, high = np.clip([estimate - width * se, estimate + width * se], *bounds)
     return Interval(bounded, float(min(low, bounded)), float(max(high, bounded)))
 
 
-def _of_share(estimate: float, se: float, width: float, worth: float) -> Interval:
+def _wilson(estimate: float, se: float, width: float, worth: float) -> Interval:
     """Wilson's interval for as many independent labels as give this error; the estimate is kept 0.5 / (`worth` + 1)
     from the ends.
 

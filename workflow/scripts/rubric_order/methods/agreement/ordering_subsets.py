@@ -43,10 +43,10 @@ def choices(reverse: np.ndarray, largest: int, most: int, *, seed: int) -> Choic
     parts, complete = [], []
     for size in range(1, largest + 1):
         rng = randomness.generator(seed, "sets of orderings", count, size)
-        masks: np.ndarray = subsets.of_one_size(count, size, most, rng=rng).astype(bool)
+        masks: np.ndarray = subsets.one_size(count, size, most, rng=rng).astype(bool)
         complete.append(len(masks) == math.comb(count, size))
         if not complete[-1] and size % 2 == 0 and size // 2 <= len(pairs):
-            more = subsets.of_one_size(len(pairs), size // 2, most, rng=rng).astype(int) @ pairs > 0
+            more = subsets.one_size(len(pairs), size // 2, most, rng=rng).astype(int) @ pairs > 0
             masks = np.unique(np.concatenate([more, masks]), axis=0)[::-1]
         parts.append(masks)
     every = np.concatenate(parts)
@@ -101,7 +101,7 @@ def random_squares(means: np.ndarray, chance: Noise, sizes: np.ndarray) -> np.nd
 
     Source: sampling without replacement, Cochran (1977), Sampling Techniques, Theorem 2.2.
     """
-    return _of_units(means, means.shape[1], sizes, sizes, chance)
+    return _unit_squares(means, means.shape[1], sizes, sizes, chance)
 
 
 def pair_squares(means: np.ndarray, chance: Noise, reverse: np.ndarray, sizes: np.ndarray) -> np.ndarray | None:
@@ -109,10 +109,10 @@ def pair_squares(means: np.ndarray, chance: Noise, reverse: np.ndarray, sizes: n
     if (reverse < 0).any():
         return None
     first = np.flatnonzero(reverse > np.arange(len(reverse)))
-    return _of_units((means[:, first] + means[:, reverse[first]]) / 2, len(reverse), sizes // 2, sizes, chance)
+    return _unit_squares((means[:, first] + means[:, reverse[first]]) / 2, len(reverse), sizes // 2, sizes, chance)
 
 
-def _of_units(units: np.ndarray, count: int, drawn: np.ndarray, sizes: np.ndarray, chance: Noise) -> np.ndarray:
+def _unit_squares(units: np.ndarray, count: int, drawn: np.ndarray, sizes: np.ndarray, chance: Noise) -> np.ndarray:
     """Expected square of the error of a mean over `drawn` random orderings or pairs of them, (m, U) -> (m, q)."""
     total = units.shape[1]
     left = (total - drawn) / (drawn * max(total - 1, 1))

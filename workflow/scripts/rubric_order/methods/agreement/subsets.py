@@ -25,7 +25,7 @@ class Subsets(NamedTuple):
 
 def draw(k: int, most: int, *, rng: np.random.Generator) -> Subsets:
     """Subsets of k reads of every size from 1 to k (at most `LARGEST_SUBSET`); at most `most` of a size, else drawn."""
-    of_size = [of_one_size(k, size, most, rng=rng) for size in range(1, min(k, LARGEST_SUBSET) + 1)]
+    of_size = [one_size(k, size, most, rng=rng) for size in range(1, min(k, LARGEST_SUBSET) + 1)]
     sizes: np.ndarray = np.repeat(np.arange(1, len(of_size) + 1), [len(part) for part in of_size])
     masks = np.concatenate(of_size).astype(float)
     first, second = np.triu_indices(k)
@@ -33,7 +33,7 @@ def draw(k: int, most: int, *, rng: np.random.Generator) -> Subsets:
     return Subsets(masks, sizes, pairs)
 
 
-def of_one_size(k: int, size: int, most: int, *, rng: np.random.Generator) -> np.ndarray:
+def one_size(k: int, size: int, most: int, *, rng: np.random.Generator) -> np.ndarray:
     """Different subsets of one size, all or `most` at random, shape (at most `most`, k)."""
     if math.comb(k, size) <= most:
         return _all_of_size(k, size)

@@ -94,10 +94,10 @@ def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: Row) -> Var
     value = block[column].to_numpy(dtype=float, na_value=np.nan)
     scored = ~np.isnan(value)
 
-    def by_cell(weights: np.ndarray) -> np.ndarray:
+    def cell_sums(weights: np.ndarray) -> np.ndarray:
         return np.bincount(cell, weights, shape[0] * shape[1]).reshape(shape)
 
-    reads = by_cell(np.ones(len(cell)))
+    reads = cell_sums(np.ones(len(cell)))
     in_all = (reads > 0).all(axis=1)
     if not in_all.any():
         return None
@@ -112,7 +112,7 @@ def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: Row) -> Var
     forced: np.ndarray = np.zeros(shape, dtype=bool)
     if "pattern" in block:
         forced[item[begins], variant[begins]] = (block["pattern"] == CONSTRAINED).fillna(False).to_numpy(bool)[begins]
-    tables = (by_cell(np.where(scored, value, 0)), by_cell(scored.astype(float)), reads, first, repeats, forced)
+    tables = (cell_sums(np.where(scored, value, 0)), cell_sums(scored.astype(float)), reads, first, repeats, forced)
     laid = Variants(keys, names, items[in_all].reset_index(drop=True), *(table[in_all] for table in tables))
     return laid._replace(lowest=levels.lowest_of(block))
 

@@ -25,7 +25,7 @@ def prepared(block: pd.DataFrame, forms: Sequence[str] | None) -> pd.DataFrame:
     ).reset_index(drop=True)
 
 
-def with_first_verdicts(block: pd.DataFrame) -> pd.DataFrame:
+def use_first_verdicts(block: pd.DataFrame) -> pd.DataFrame:
     """Replace the choice in each read by the first verdict of the answer, column `first_verdict`."""
     place = block["first_verdict"]
     chosen = [

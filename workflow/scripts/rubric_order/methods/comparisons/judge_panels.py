@@ -24,7 +24,7 @@ class Panel(NamedTuple):
     judges: list[str]
     reads: pd.DataFrame
     winners: np.ndarray
-    read: np.ndarray
+    is_read: np.ndarray
 
     @property
     def p(self) -> int:
@@ -32,9 +32,9 @@ class Panel(NamedTuple):
 
     def common(self) -> "Panel":
         """The prompts that every judge has read."""
-        all_read = self.read.all(axis=1)
+        all_read = self.is_read.all(axis=1)
         reads = self.reads[all_read].reset_index(drop=True)
-        return self._replace(reads=reads, winners=self.winners[all_read], read=self.read[all_read])
+        return self._replace(reads=reads, winners=self.winners[all_read], is_read=self.is_read[all_read])
 
     def series(self) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
         """Comparisons that are read in all orders; their rows in `reads` (n, n_orders), and the candidate at each

@@ -50,14 +50,14 @@ WHOLE = ("baseline", "sd")
 
 
 class Design(NamedTuple):
-    """Columns of the regression, length and position last, for the reads `kept`; `side` is 1 if the second candidate is
-    the baseline, else -1, None without difficulties.
+    """Columns of the regression, length and position last, for the `usable` reads; `side` is 1 if the second candidate
+    is the baseline, else -1, None without difficulties.
 
     Reads of candidates that always or never win tell nothing about strengths and are left out.
     """
 
     x: np.ndarray
-    kept: np.ndarray
+    usable: np.ndarray
     side: np.ndarray | None
     notes: tuple[str, ...]
 
@@ -128,11 +128,11 @@ def _has_difficulties(pairs: Pairs) -> bool:
 class Difficult(NamedTuple):
     """A regression with random difficulties of questions; its last coefficient, `sd`, is their standard deviation."""
 
-    found: cluster_robust.Fit
+    fit: cluster_robust.Fit
     sd: float
 
 
-def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
+def fit_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
     """Fit with normal difficulties, integrated by Gauss-Hermite quadrature; errors from each question's derivatives.
 
     AlpacaEval (`two_steps`) takes difficulties from the same verdicts as known: with few candidates, its effect of
@@ -158,15 +158,15 @@ def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficul
         or values[0] < -cluster_robust.ROUNDING * values[-1]
         or np.isnan(fitted.influence).any()
     ):
-        equal = _without_difficulties(design, pairs, n_clusters)
-        if -best.fun - _likelihood(equal.found.coefficients, x, side, verdict, question, n_clusters)[0] < NO_GAIN:
+        equal = _equal_difficulties(design, pairs, n_clusters)
+        if -best.fun - _likelihood(equal.fit.coefficients, x, side, verdict, question, n_clusters)[0] < NO_GAIN:
             return equal
         if values[0] < -cluster_robust.ROUNDING * values[-1]:
             return Difficult(cluster_robust.nothing(score.shape, flags.SEPARATED), np.nan)
     return Difficult(fitted, abs(float(best.x[-1])))
 
 
-def _without_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
+def _equal_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
     """Fit in which all questions are equally hard. At a standard deviation of 0 its column has no information (the
     likelihood is even in it): kept, it would leave no coefficient an error.
     """
@@ -201,13 +201,13 @@ def _likelihood(
     rest, share = verdict[:, None] - p, posterior[question]
     spread = side[:, None] * NODES
     terms = np.column_stack([x * (share * rest).sum(axis=1)[:, None], (share * rest * spread).sum(axis=1)])
-    score = _by_question(terms, question, n)
+    score = _question_sums(terms, question, n)
     if not second:
         return float(total.sum()), score, np.empty((0, score.shape[1], score.shape[1]))
     # Louis (1982): minus the second derivative is the mean information of the reads minus the variance of their score.
     of_nodes = np.stack(
         [
-            _by_question(np.column_stack([x * rest[:, [j]], rest[:, j] * spread[:, j]]), question, n)
+            _question_sums(np.column_stack([x * rest[:, [j]], rest[:, j] * spread[:, j]]), question, n)
             for j in range(len(NODES))
         ],
         axis=1,
@@ -218,11 +218,11 @@ def _likelihood(
     full[:, :-1, -1] = full[:, -1, :-1] = x * (weight * spread).sum(axis=1)[:, None]
     full[:, -1, -1] = (weight * spread**2).sum(axis=1)
     mean = np.einsum("qj,qja,qjb->qab", posterior, of_nodes, of_nodes, optimize=True)
-    information = _by_question(full, question, n) - mean + score[:, :, None] * score[:, None, :]
+    information = _question_sums(full, question, n) - mean + score[:, :, None] * score[:, None, :]
     return float(total.sum()), score, information
 
 
-def _by_question(values: np.ndarray, question: np.ndarray, n: int) -> np.ndarray:
+def _question_sums(values: np.ndarray, question: np.ndarray, n: int) -> np.ndarray:
     return cluster_robust.sums_by(question, np.arange(len(values)), None, n, values)
 
 
@@ -309,7 +309,7 @@ def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate:
     columns[:, -2] = 0  # no term of length
     columns *= side[:, None]
     k = columns.shape[1]
-    raw, of_raw = float(won.mean()), _of_mean(won, pairs.cluster[mine], n_clusters)
+    raw, of_raw = float(won.mean()), _mean_influence(won, pairs.cluster[mine], n_clusters)
     if not tells_controlled(pairs.rows(mine), columns, found):
         return WinRate(raw, of_raw, np.nan, np.full(n_clusters, np.nan))
     sd, nodes, weights = (found.coefficients[-1], NODES, np.exp(LOG_WEIGHTS)) if design.side is not None else NO_NODES
@@ -318,7 +318,7 @@ def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate:
     slope = (columns * steep.sum(axis=1)[:, None]).mean(axis=0)
     slope = np.append(slope, (steep * nodes).sum(axis=1).mean()) if design.side is not None else slope
     expected = p @ weights
-    of_controlled = found.influence @ slope + _of_mean(expected, pairs.cluster[mine], n_clusters)
+    of_controlled = found.influence @ slope + _mean_influence(expected, pairs.cluster[mine], n_clusters)
     return WinRate(raw, of_raw, float(expected.mean()), of_controlled)
 
 
@@ -329,7 +329,7 @@ def tells_controlled(pairs: Pairs, columns: np.ndarray, found: cluster_robust.Fi
     return bool(gap < 1e-6 and (pairs.sd > 0 or not pairs.length.any()))
 
 
-def _of_mean(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.ndarray:
+def _mean_influence(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.ndarray:
     total, size = (np.bincount(cluster, weights, n_clusters) for weights in (values, np.ones(len(values))))
     left = len(values) - size
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -365,5 +365,4 @@ def within(
 
 
 def _pairs_of(size: np.ndarray, side: int) -> list[tuple[int, np.ndarray]]:
-    """Index in its unit of one `side` of every pair of reads, for each number of reads that units have."""
     return [(int(count), np.triu_indices(count, 1)[side]) for count in np.unique(size)]

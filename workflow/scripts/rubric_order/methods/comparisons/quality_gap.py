@@ -43,7 +43,7 @@ def settings(
             if len(part):
                 parts.setdefault(key[:-1], []).append(part.assign(judge=key[-1]))
     for key in sorted(parts):
-        yield dict(zip(keys, key, strict=True)), _with_gaps(pd.concat(parts[key], ignore_index=True), int(key[-2]))
+        yield dict(zip(keys, key, strict=True)), _add_gaps(pd.concat(parts[key], ignore_index=True), int(key[-2]))
 
 
 def _comparisons(reads: pd.DataFrame, p: int) -> pd.DataFrame:
@@ -74,7 +74,7 @@ def _comparisons(reads: pd.DataFrame, p: int) -> pd.DataFrame:
     return table[series.valid(winners)]
 
 
-def _with_gaps(table: pd.DataFrame, p: int) -> pd.DataFrame:
+def _add_gaps(table: pd.DataFrame, p: int) -> pd.DataFrame:
     of_cell = table.groupby(CELL)["won"]
     count, total = of_cell.transform("size"), of_cell.transform("sum")
     # A question can have several comparisons, for example under two criteria. They are left out together.

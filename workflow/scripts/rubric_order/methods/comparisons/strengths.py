@@ -169,7 +169,7 @@ def rao_kupper(choices: Choices, count: int) -> cluster_robust.Fit:
     outcome = choices.chosen[:, 0]
     b = np.append(np.zeros(count + 1), 0.5)
     for _ in range(MOST_STEPS):
-        score, information = _of_thresholds(b, x, outcome)
+        score, information = _threshold_derivatives(b, x, outcome)
         step = np.linalg.lstsq(information.sum(axis=0), score.sum(axis=0), rcond=1e-12)[0]
         step *= min(1.0, 2 / np.abs(step).max())
         b = b + step
@@ -180,12 +180,12 @@ def rao_kupper(choices: Choices, count: int) -> cluster_robust.Fit:
         return cluster_robust.nothing((n_clusters, k), flags.SEPARATED)
     score, information = (
         cluster_robust.sums_by(choices.cluster, np.arange(len(x)), None, n_clusters, part)
-        for part in _of_thresholds(b, x, outcome)
+        for part in _threshold_derivatives(b, x, outcome)
     )
     return cluster_robust.Sums(b, score, information).fit()
 
 
-def _of_thresholds(b: np.ndarray, x: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _threshold_derivatives(b: np.ndarray, x: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Derivatives of each read's log-likelihood, and Fisher's expected information of each read."""
     d = x @ b[:-1]
     first, second = special.expit(d - b[-1]), special.expit(-d - b[-1])

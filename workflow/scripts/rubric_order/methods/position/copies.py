@@ -33,7 +33,7 @@ def copies(block: Block) -> Copies:
     item_ids = block.items["item_id"].to_numpy(dtype=str)
     column = READOUTS[Readout.SOFT]
     if column in block.table and block.table[column].notna().any():
-        return _named(_of_probabilities(block), group, item_ids)
+        return _named(_probability_codes(block), group, item_ids)
     scores = block.matrix("score")
     scored = ~np.isnan(scores)
     varied = (scored.sum(axis=1) > 1) & (np.nanmax(np.where(scored, scores, -1), axis=1) > _least(scores, scored))
@@ -50,7 +50,7 @@ def _least(scores: np.ndarray, known: np.ndarray) -> np.ndarray:
     return np.where(known, scores, np.inf).min(axis=1)
 
 
-def _of_probabilities(block: Block) -> np.ndarray:
+def _probability_codes(block: Block) -> np.ndarray:
     """Index of each item's vector of probabilities; -1 if a probability is unknown, or if all are 0 or 1."""
     values = np.full((len(block.items), int(block.column.max()) + 1, block.n), np.nan)
     column = block.table[READOUTS[Readout.SOFT]]

@@ -7,7 +7,7 @@ pairs is K / 2 times the counts.
 
 With two levels, an effect e in log-odds makes reads differ with probability 2 v / (2 v + (1 - 2 v) s), v = p (1 - p), s
 = 1 / cosh(2 e), by tanh(2 e) of it on average: largest for items alike, smallest for undecided and certain ones; the
-one with less power is planned for (`_changed`). Groups of one read an ordering are tested by signs (`_by_signs`).
+one with less power is planned for (`_changed`). Groups of one read an ordering are tested by signs (`_sign_power`).
 """
 
 import functools
@@ -30,7 +30,7 @@ PROMPT_NOISE = 0.2
 FEWEST_FOR_BIASED = 20  # effective groups; with fewer a card says nothing
 MOST = 1_000_000  # groups; if more are needed, no number counts as enough
 MOST_NONCENTRAL = 1e9  # at this noncentrality an F test surely finds the effect; at 1e20 SciPy gives NaN
-EXACT_BOUND = 2000  # groups; up to this number, `_unseen` and `_by_signs` compute as the card does
+EXACT_BOUND = 2000  # groups; up to this number, `_unseen` and `_sign_power` compute as the card does
 LEVEL = 0.05  # of the one-sided tests of equivalence
 LARGEST_EFFECT = 1e3  # in log-odds or points; no study could be about a larger effect
 HALVINGS = 40
@@ -218,7 +218,7 @@ def share_biased(errors: Errors, groups: float, *, log_odds: float = 0.0, points
     if rest < 1:
         return 0.0
     if _binary(errors) and errors.reads <= 1 and groups <= EXACT_BOUND:
-        return _by_signs(math.floor(groups), *_changed(errors.differ, log_odds, points))
+        return _sign_power(math.floor(groups), *_changed(errors.differ, log_odds, points))
     critical = special.fdtri(q, rest, 1 - order_tests.LEVEL / len(order_tests.family(errors.n, errors.by)))
     away = [min(size * groups / errors.groups, MOST_NONCENTRAL) for size in sizes]
     powers = [1 - float(special.ncfdtr(q, rest, noncentrality, critical)) for noncentrality in away]
@@ -273,7 +273,7 @@ def _changed(differ: float, log_odds: float, points: float) -> tuple[float, floa
     return d / (d + (1 - d) * (math.sqrt(b**2 - 4 * a * c) - b) / (2 * a)), mean
 
 
-def _by_signs(groups: int, share: float, mean: float) -> float:
+def _sign_power(groups: int, share: float, mean: float) -> float:
     """Share of studies in which a sign test finds an effect, from the share of groups that change and their mean."""
     changed, up, tail = np.arange(groups + 1), (1 + mean / share) / 2, order_tests.LEVEL / 2
     most = np.where(0.5**changed > tail, -1, np.floor(special.bdtrik(tail, changed, 0.5)))  # changes to the rarer side

@@ -214,7 +214,7 @@ def preference(of: Hard | Soft) -> Preference:
 
 def sums(of: Hard | Soft) -> Sums:
     """Sums over each cluster, from which `preference` is computed. Clusters can be merged without another fit."""
-    return _of_selections(of) if isinstance(of, Hard) else _of_logs(of)
+    return _selection_sums(of) if isinstance(of, Hard) else _log_sums(of)
 
 
 def positions(of: Hard | Soft) -> cluster_robust.Sums:
@@ -250,7 +250,7 @@ def rows_of_places(of: Hard) -> np.ndarray:
     return one[low_at] + one[high_then] - one[high_at] - one[low_then]
 
 
-def _of_selections(of: Hard) -> Sums:
+def _selection_sums(of: Hard) -> Sums:
     low, high, low_at, high_at, low_then, high_then = of.data.rows.T
     one, scale = np.eye(of.n), np.linspace(-1, 1, of.n)
     x = rows_of_places(of)
@@ -293,12 +293,12 @@ def centred(values: np.ndarray, used: np.ndarray) -> np.ndarray:
     return np.where(used, values - by_read - by_score + by_read.sum(axis=1, keepdims=True) / reads, 0)
 
 
-def _of_logs(of: Soft) -> Sums:
+def _log_sums(of: Soft) -> Sums:
     right, information = _normal(of)
     fit = cluster_robust.least_squares(right[:, : of.n], information[:, : of.n, : of.n])
     interaction = cluster_robust.least_squares(right, information)
     further = None if fit.problem else _further_of_logs(of, fit.coefficients)
-    return Sums(fit, interaction, cluster_robust.without_rounding(right[:, : of.n]), further)
+    return Sums(fit, interaction, cluster_robust.drop_rounding(right[:, : of.n]), further)
 
 
 def _normal(of: Soft) -> tuple[np.ndarray, np.ndarray]:
@@ -318,7 +318,7 @@ def _further_of_logs(of: Soft, coefficients: np.ndarray) -> np.ndarray | None:
     information = np.zeros((n, n))
     for y, x, at, unit in _chunks(of):
         x = x[..., :n]
-        rest = cluster_robust.without_rounding(y - x @ coefficients)
+        rest = cluster_robust.drop_rounding(y - x @ coefficients)
         cell = np.arange(n) * n + at
         cells += np.bincount((unit[:, None, None] * n * n + cell).ravel(), rest.ravel(), len(cells))
         cross += np.stack([np.bincount(cell.ravel(), x[..., q].ravel(), n * n) for q in range(n)], axis=1)

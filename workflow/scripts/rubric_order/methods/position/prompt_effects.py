@@ -49,7 +49,7 @@ def terms(places: np.ndarray, ids: np.ndarray, shown: np.ndarray, text: np.ndarr
     return Terms(column_names, np.concatenate([values for values, _ in columns], axis=-1).astype(float))
 
 
-def of_scores(of: Terms, scores: np.ndarray) -> cluster_robust.Sums:
+def score_sums(of: Terms, scores: np.ndarray) -> cluster_robust.Sums:
     """Sums over each item, for the fit of b to scores (items, reads), from 0, -1 without one."""
     first, second = np.triu_indices(scores.shape[1], 1)
     step = max(1, CELLS_AT_ONCE // max(len(first) * len(of.names), 1))
@@ -68,7 +68,7 @@ def of_scores(of: Terms, scores: np.ndarray) -> cluster_robust.Sums:
     return conditional_logit.sums(data._replace(n_clusters=len(scores)))
 
 
-def of_probabilities(of: Terms, probabilities: np.ndarray) -> cluster_robust.Sums:
+def probability_sums(of: Terms, probabilities: np.ndarray) -> cluster_robust.Sums:
     """Sums over each item, for the fit of b to log-probabilities by least squares. A score with probability 0 in one
     read is left out of the item's.
     """

@@ -29,7 +29,7 @@ class Moved(NamedTuple):
 
 def moved(values: np.ndarray, prompts: np.ndarray, usual: int) -> Moved:
     """Reach of the orders, from scores (..., m, D); `usual` is the ordering in which competitors stay."""
-    scores = of_candidates(values, prompts)
+    scores = candidate_scores(values, prompts)
     others = scores[..., usual]
     best = _is_best(others)
     by_order = np.moveaxis(_is_best(np.moveaxis(scores, -1, 0)) & best, 0, -1)
@@ -43,7 +43,7 @@ def moved(values: np.ndarray, prompts: np.ndarray, usual: int) -> Moved:
     )
 
 
-def of_candidates(values: np.ndarray, prompts: np.ndarray) -> np.ndarray:
+def candidate_scores(values: np.ndarray, prompts: np.ndarray) -> np.ndarray:
     """Scores by prompt, shape (..., n_prompts, n_candidates, D); NaN where there is no candidate."""
     nobody = np.full((*values.shape[:-2], 1, values.shape[-1]), np.nan)
     return np.concatenate([values, nobody], axis=-2)[..., prompts, :]
@@ -104,11 +104,11 @@ def reached(choose: tuple[np.ndarray, np.ndarray], judge: tuple[np.ndarray, np.n
     """Largest less smallest value over orderings (..., D), chosen by one half of the reads and taken from the other,
     mean over both roles: 0 on average without an effect.
     """
-    ways = [_at_ends(choose[first], judge[1 - first]) for first in (0, 1)]
+    ways = [_end_difference(choose[first], judge[1 - first]) for first in (0, 1)]
     return (ways[0] + ways[1]) / 2
 
 
-def _at_ends(choose: np.ndarray, judge: np.ndarray) -> np.ndarray:
+def _end_difference(choose: np.ndarray, judge: np.ndarray) -> np.ndarray:
     places = np.stack([choose.argmax(axis=-1), choose.argmin(axis=-1)], axis=-1)
     ends = np.take_along_axis(judge, places, axis=-1)
     return ends[..., 0] - ends[..., 1]
@@ -119,7 +119,7 @@ def reached_by_all(means: np.ndarray, group: np.ndarray, fold: np.ndarray) -> np
     item_fold = fold[group]
     sums = np.zeros((int(fold.max()) + 1, means.shape[1]))
     np.add.at(sums, item_fold, means)
-    return _at_ends((sums.sum(axis=0) - sums)[item_fold], means)
+    return _end_difference((sums.sum(axis=0) - sums)[item_fold], means)
 
 
 def reached_by_all_draws(means: np.ndarray, group: np.ndarray, fold: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -129,5 +129,5 @@ def reached_by_all_draws(means: np.ndarray, group: np.ndarray, fold: np.ndarray,
     np.add.at(sums, group, means)
     members = np.arange(int(fold.max()) + 1)[:, None] == fold
     of_fold = np.einsum("rg,fg,gd->rfd", weights, members, sums, optimize=True)
-    reached = _at_ends(of_fold.sum(axis=1, keepdims=True) - of_fold, of_fold)
+    reached = _end_difference(of_fold.sum(axis=1, keepdims=True) - of_fold, of_fold)
     return reached.sum(axis=1) / (weights @ count)

@@ -11,7 +11,7 @@ from rubric_order.methods.position.blocks import Block, matrix_of
 PROBABILITIES, REPEATS = "option probabilities", "repeats"  # sources of variances of repetition
 
 
-def at_temperature(shares: np.ndarray, temperature: float) -> np.ndarray:
+def temper(shares: np.ndarray, temperature: float) -> np.ndarray:
     """Probabilities at a temperature, from those at 1, shape (..., n); at 0 the (first) most probable option has 1."""
     if temperature == 0:
         return (np.arange(shares.shape[-1]) == shares.argmax(axis=-1)[..., None]).astype(float)
@@ -44,27 +44,27 @@ def variances(
     if temperature is not None and of_read and "position_probabilities" in block.table:
         usable = block.table["position_probabilities"].notna().to_numpy() & block.table[VALUES[readout]].notna()
         if usable.any():
-            return _from_probabilities(block, readout, usable.to_numpy(), values.shape, temperature), PROBABILITIES
+            return _draw_variances(block, readout, usable.to_numpy(), values.shape, temperature), PROBABILITIES
     repeats = repeats_of(block)
     if repeats is None or repeats < 2 or len(block.orderings[0]) < 2:
         return None
-    return _from_repeats(block, values), REPEATS
+    return _repeat_variances(block, values), REPEATS
 
 
-def _from_probabilities(
+def _draw_variances(
     block: Block, readout: Readout, known: np.ndarray, shape: tuple[int, int], temperature: float
 ) -> np.ndarray:
     variance = np.full(shape, np.nan)
     if readout == Readout.SOFT:
         drawn = np.zeros(known.sum())
     else:
-        shares = at_temperature(matrix_of(block.table["position_probabilities"].to_numpy()[known]), temperature)
+        shares = temper(matrix_of(block.table["position_probabilities"].to_numpy()[known]), temperature)
         drawn = variance_of_draw(shares, block.shown[known])
     variance[block.item[known], block.column[known]] = drawn
     return variance
 
 
-def _from_repeats(block: Block, values: np.ndarray) -> np.ndarray:
+def _repeat_variances(block: Block, values: np.ndarray) -> np.ndarray:
     """Variance of the scores of each item and ordering. The divisor is the number of scores minus 1."""
     orderings, number = block.orderings
     cell = block.item * len(orderings) + number

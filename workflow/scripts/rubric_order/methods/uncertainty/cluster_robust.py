@@ -157,7 +157,7 @@ class Fit(NamedTuple):
     def _contrast(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         if not self.tells(weights):
             return np.nan, np.full(len(self.influence), np.nan)
-        return float(without_rounding(weights @ self.coefficients)), self.influence @ weights
+        return float(drop_rounding(weights @ self.coefficients)), self.influence @ weights
 
     def _least(self, weights: np.ndarray) -> float:
         return float(np.sqrt(weights @ self.least @ weights))
@@ -262,7 +262,7 @@ def influence(score: np.ndarray, information: np.ndarray) -> tuple[np.ndarray, n
     return moved @ root.T, basis @ basis.T, Weights(root, share, inverse)
 
 
-def without_rounding(estimates: np.ndarray | float) -> np.ndarray:
+def drop_rounding(estimates: np.ndarray | float) -> np.ndarray:
     """Estimates, with 0 for those below `NEGLIGIBLE`: where all clusters round alike, rounding would be significant."""
     return np.where(np.abs(estimates) < NEGLIGIBLE, 0.0, estimates)
 
@@ -280,7 +280,7 @@ def interval(estimate: float, influence: np.ndarray, confidence: float, *, df: f
 
     All but the estimate are NaN if fewer than two clusters have an influence, or one is NaN.
     """
-    estimate = float(without_rounding(estimate))
+    estimate = float(drop_rounding(estimate))
     se, df = _error(influence), counted(influence) - 1.0 if df is None else df
     if not (df > 0 and se > 0 and counted(influence) > 1):
         return {"estimate": estimate, "se": np.nan, "df": np.nan, "ci_low": np.nan, "ci_high": np.nan, "p": np.nan}
@@ -310,5 +310,5 @@ def all_zero(estimates: np.ndarray, influence: np.ndarray, *, df: float | None =
     rest = (n - 1.0 if df is None else df) - q + 1
     if q == 0 or not rest >= 1 - ROUNDING:  # degrees of freedom of equal clusters are whole, apart from rounding
         return np.nan
-    squared = ((vectors[:, positive].T @ without_rounding(estimates)) ** 2 / values[positive]).sum()
+    squared = ((vectors[:, positive].T @ drop_rounding(estimates)) ** 2 / values[positive]).sum()
     return float(distributions.f_tail(squared * rest / (q * (rest + q - 1)), q, rest))

@@ -47,10 +47,10 @@ def rank_test(cells: np.ndarray) -> RankTest:
     """Test of blocks (rows) by treatments, NaN where missing; Friedman's corrected for ties on complete blocks,
     Skillings and Mack's without ties.
     """
-    return of_scores(~np.isnan(cells), *rank_scores(cells))
+    return score_test(~np.isnan(cells), *rank_scores(cells))
 
 
-def of_scores(observed: np.ndarray, scores: np.ndarray, variance: np.ndarray) -> RankTest:
+def score_test(observed: np.ndarray, scores: np.ndarray, variance: np.ndarray) -> RankTest:
     """The test of `rank_test` from its `rank_scores`."""
     size = observed.sum(axis=1)
     used = size > 1

@@ -22,7 +22,7 @@ Influence = tuple[np.ndarray, np.ndarray]  # ids of clusters, and what each adds
 class Summary(NamedTuple):
     """Mean with Hartung and Knapp's interval, and SD of each factor's effects; ``rest`` is that of single estimates.
 
-    `shrunken` and `own` are best predictions of levels and estimates; `q` is Cochran's Q with its p.
+    `shrunken` and `predictions` are best predictions of levels and estimates; `q` is Cochran's Q with its p.
     """
 
     mean: float
@@ -32,7 +32,7 @@ class Summary(NamedTuple):
     df: float
     sd: dict[str, float]
     shrunken: dict[str, np.ndarray]
-    own: np.ndarray
+    predictions: np.ndarray
     q: float
     q_p: float
 
@@ -88,7 +88,7 @@ def summary(
         df=df,
         sd=dict(zip([*used, "rest"], np.sqrt(variances).tolist(), strict=True)),
         shrunken={name: mean + v * z.T @ rest for (name, z), v in zip(used.items(), variances, strict=False)},
-        own=mean + np.tensordot(variances, parts, axes=1) @ rest,
+        predictions=mean + np.tensordot(variances, parts, axes=1) @ rest,
         q=q,
         q_p=float(distributions.chi_square_tail(q, m - 1)),
     )
