@@ -107,7 +107,7 @@ def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit
     )
 
 
-def of_reads(
+def render_reads(
     reads: pd.DataFrame,
     items: pd.DataFrame,
     rubrics: pd.DataFrame,

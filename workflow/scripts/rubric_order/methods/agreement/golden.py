@@ -11,7 +11,7 @@ HUMAN, LABELS = "human", "labels"  # people's mean score; the mean of the labels
 SCALE = (1, 5)  # scale of labels, and of human scores if a dataset states no other scale
 
 
-def by_item(
+def item_golds(
     items: pd.DataFrame, human_scales: Mapping[str, Sequence[float]], votes: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Golden scores by labels and judges, from 0 to 1, and ends of the human scale (`least`, `greatest`), by item."""

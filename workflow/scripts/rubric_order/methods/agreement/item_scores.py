@@ -70,7 +70,7 @@ def clusters_of(items: pd.DataFrame, cluster: str) -> np.ndarray:
     return pd.factorize(items.index if cluster == "item" else items["group_id"], sort=True)[0]
 
 
-def by_criterion(criterion: pd.Series) -> Iterator[tuple[str, np.ndarray]]:
+def criterion_masks(criterion: pd.Series) -> Iterator[tuple[str, np.ndarray]]:
     """All items (``all``), then those of each criterion if there are several, with the mask of its items."""
     codes, names = pd.factorize(criterion, sort=True)
     yield EVERY, np.ones(len(codes), dtype=bool)

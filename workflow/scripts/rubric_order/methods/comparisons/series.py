@@ -125,7 +125,7 @@ def place_preference(winners: np.ndarray, shown: np.ndarray, cluster: np.ndarray
     choices = np.where(winners == TIE, p, np.where(winners == NONE, -1, winners - 1)).astype(np.int8)
     places = np.argsort(shown, axis=2)
     ties = p + (places[..., :1] + np.arange(p)) % p  # the first is the tie; no read chooses the others
-    of = preference.of_scores(choices, np.concatenate([places, ties], axis=2).astype(np.int8), cluster)
+    of = preference.compare_scores(choices, np.concatenate([places, ties], axis=2).astype(np.int8), cluster)
     return preference.positions(of).fit(), of.discordant
 
 

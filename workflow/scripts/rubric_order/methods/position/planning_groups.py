@@ -196,7 +196,7 @@ def _spread_of_draws(
     return Spread(factor * moved.mean(), error, False)
 
 
-def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, power: float = POWER) -> Needed:
+def bias_groups(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, power: float = POWER) -> Needed:
     """Number of groups at which a share `power` of cards is `biased` by the test for one position's effect in log-odds,
     or for the usual ordering's shift in points.
     """
@@ -210,7 +210,7 @@ def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, po
 
 
 def share_biased(errors: Errors, groups: float, *, log_odds: float = 0.0, points: float = 0.0) -> float:
-    """Share of studies with a `biased` card, see `for_biased`; NaN if the reads do not vary, 0 for few groups."""
+    """Share of studies with a `biased` card, see `bias_groups`; NaN if the reads do not vary, 0 for few groups."""
     q = errors.n - 1 if log_odds else 1
     sizes, rest = _sizes(errors, log_odds, points), groups - q
     if not sizes:
@@ -227,7 +227,7 @@ def share_biased(errors: Errors, groups: float, *, log_odds: float = 0.0, points
 
 
 def smallest(errors: Errors, groups: float, *, points: bool, power: float = POWER) -> float:
-    """The smallest effect that a share `power` of studies finds, see `for_biased`; NaN if none is found."""
+    """The smallest effect that a share `power` of studies finds, see `bias_groups`; NaN if none is found."""
 
     def share(effect: float) -> float:
         return share_biased(errors, groups, **{"points" if points else "log_odds": effect})
@@ -281,7 +281,7 @@ def _sign_power(groups: int, share: float, mean: float) -> float:
     return float(np.diff(special.bdtr(changed, groups, share), prepend=0) @ power)
 
 
-def for_equivalent(
+def equivalence_groups(
     errors: Errors, *, margin_points: float, margin_log_odds: float, margin_spread: float, power: float = POWER
 ) -> Needed:
     """Groups at which a share `power` of studies shows an unbiased judge `equivalent`: criteria hold, no test finds.
@@ -321,7 +321,7 @@ def share_equivalent(
     margin_spread: float,
     enough: float = 0.0,
 ) -> float:
-    """Share of studies in which a judge without bias is `equivalent` (`for_equivalent`); too large where it is below
+    """Share of studies in which a judge without bias is `equivalent` (`equivalence_groups`); too large where it is below
     `enough`, which stops early.
     """
     spread = errors.spread

@@ -113,12 +113,12 @@ def compared(block: Block, readout: Readout) -> Hard | Soft:
         scores = np.full(shape[:2], -1, dtype=np.int8)
         at = column.to_numpy(dtype=float, na_value=np.nan)[usable].astype(int) - 1
         scores[cells] = np.take_along_axis(orders, at[:, None], axis=1)[:, 0] - 1
-        return of_scores(scores, places, items)
+        return compare_scores(scores, places, items)
     probabilities, rows = np.full(shape, np.nan), np.empty(orders.shape)
     if len(usable):
         np.put_along_axis(rows, orders - 1, matrix_of(column.to_numpy()[usable]), axis=1)
     probabilities[cells] = rows
-    return of_probabilities(probabilities, places, items)
+    return compare_probabilities(probabilities, places, items)
 
 
 def identifies(block: Block) -> bool:
@@ -126,7 +126,7 @@ def identifies(block: Block) -> bool:
     return len(block.orderings[0]) > 1
 
 
-def of_scores(scores: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Hard:
+def compare_scores(scores: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Hard:
     """Comparisons of scores (items, K), from 0, -1 without one, at positions (items, K, n)."""
     n = places.shape[2]
     first, second = np.triu_indices(scores.shape[1], 1)
@@ -142,7 +142,7 @@ def of_scores(scores: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Hard:
     return Hard(n, data, *_sizes((scores >= 0).sum(axis=1)))
 
 
-def of_probabilities(probabilities: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Soft:
+def compare_probabilities(probabilities: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Soft:
     """Log-probabilities, from probabilities (items, K, n): NaN in unknown reads, 0 for scores not named."""
     usable = ~np.isnan(probabilities).any(axis=2)
     possible = ((probabilities > 0) | ~usable[..., None]).all(axis=1)

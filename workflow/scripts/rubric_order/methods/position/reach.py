@@ -81,7 +81,7 @@ def _one_changes(scores: np.ndarray, others: np.ndarray, best: np.ndarray) -> np
     return (raised | lowered).any(axis=-1)
 
 
-def by_chance(reads: np.ndarray, prompts: np.ndarray, usual: int, *, count: int, rng: np.random.Generator) -> Moved:
+def chance_reach(reads: np.ndarray, prompts: np.ndarray, usual: int, *, count: int, rng: np.random.Generator) -> Moved:
     """Mean reach if each item's reads (m, D, r) exchange orderings: all differences count as chance."""
     sums: list[np.ndarray] = []
     for part in _exchanged(reads, prompts, count, rng):

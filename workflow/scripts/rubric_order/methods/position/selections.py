@@ -53,7 +53,7 @@ def evened(block: Block, readout: Readout) -> np.ndarray:
     return np.where(count[:, None] > 1, count[:, None] / n + scale[:, None] * (selected - expected), 0)
 
 
-def by_score(block: Block, readout: Readout) -> np.ndarray:
+def score_selections(block: Block, readout: Readout) -> np.ndarray:
     """Selections of each item's scores by position, and opportunities for them, shape (2, n_items, n, n)."""
     n, items = block.n, len(block.items)
     if readout == Readout.HARD:
@@ -87,7 +87,7 @@ class Variety(NamedTuple):
 
 def variety(block: Block, readout: Readout) -> Variety:
     """Variety of the scores that a judge gives, overall and within items."""
-    totals = by_score(block, readout)[0].sum(axis=-1)
+    totals = score_selections(block, readout)[0].sum(axis=-1)
     reads = totals.sum(axis=1)  # a read's probabilities sum to 1
     squares = reads
     if readout == Readout.SOFT:

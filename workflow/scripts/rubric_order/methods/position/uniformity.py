@@ -239,7 +239,7 @@ def is_saturated(commonest: float, discordant: float) -> bool:
     return bool(commonest >= COMMONEST or discordant <= DISCORDANT)
 
 
-def with_width(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def drop_widthless(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same intervals, but NaN for those without width: clusters did not vary, so their variance is unknown."""
     wide = np.asarray(high) - np.asarray(low) > NO_WIDTH
     return np.where(wide, low, np.nan), np.where(wide, high, np.nan)

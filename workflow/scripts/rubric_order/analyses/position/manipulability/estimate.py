@@ -185,7 +185,7 @@ def _measured(
     chance = reach.Moved(*(np.zeros(np.shape(part)) for part in seen))
     if not exact:
         rng = randomness.generator(of.seed, "exchanged orderings", name, str(readout))
-        chance = reach.by_chance(single, places, usual, count=of.exchanges, rng=rng)
+        chance = reach.chance_reach(single, places, usual, count=of.exchanges, rng=rng)
     of_points, of_places, of_shared = (seen.points, seen.places, seen.places_shared) if exact else (None, None, None)
     if reads.known_from == repetition.REPEATS:
         one, other = (single[:, :, start::2].mean(axis=2).round(SAME) for start in (0, 1))
