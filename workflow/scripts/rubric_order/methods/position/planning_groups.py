@@ -321,8 +321,8 @@ def share_equivalent(
     margin_spread: float,
     enough: float = 0.0,
 ) -> float:
-    """Share of studies in which a judge without bias is `equivalent` (`equivalence_groups`); too large where it is below
-    `enough`, which stops early.
+    """Share of studies in which a judge without bias is `equivalent` (`equivalence_groups`); too large below `enough`,
+    which stops early.
     """
     spread = errors.spread
     places, orderings, one, other, _ = _estimates(errors.n, len(errors.points))
