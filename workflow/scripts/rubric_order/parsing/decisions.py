@@ -60,7 +60,7 @@ class Decision(NamedTuple):
 
 
 class DecisionError(ValueError):
-    """An answer that gives no probabilities; `reason` is None where it has not the dialect's form."""
+    """An answer that gives no probabilities; `reason` is None where it lacks the dialect's form."""
 
     def __init__(self, reason: str | None, details: str = "") -> None:
         super().__init__(details)
@@ -79,7 +79,7 @@ def names_of(form: Form, labels: Sequence[str], number: int = 0) -> list[str]:
 
 
 def read_all(content: object, form: Form, labels: Sequence[Sequence[str]]) -> list["Decision | DecisionError"]:
-    """A decision, or its error, for each ordering asked about; raises if the answer has not the dialect's form."""
+    """A decision, or its error, for each ordering asked about; raises if the answer lacks the dialect's form."""
     numbers = range(1, len(labels) + 1) if len(labels) > 1 else [0]
     names = [names_of(form, of_one, number) for number, of_one in zip(numbers, labels, strict=True)]
     answers = iter(_answers(content, form, [name for of_one in names for name in of_one]))

@@ -111,7 +111,7 @@ def parse_field(text: str | None, name: str, labels: Sequence[str]) -> Choice | 
 
 
 def parse_object(text: str | None, labels: Sequence[str]) -> Choice | None:
-    """The score of an answer that is one JSON object, from its field `score` or its only field; None if it is no such.
+    """The score of an answer that is one JSON object, from its field `score` or its only field, or None.
 
     >>> parse_object('{"quality": 10}', choices.numbers(10)).label
     '10'

@@ -1,6 +1,6 @@
 """Reference answers at every score: one judge writes them, another says whether they match, and scores them blind.
 
-An answer is of a group, criterion and score. What is not accepted is written anew in the next round, in which the
+An answer is of a group, criterion and score. One that is not accepted is written anew in the next round, in which the
 judges change roles; the answers so far determine `attempts` and the next `requests`.
 
 Source: Li et al. (2025), Figure 4. Ours: the prompts, the last round, the blind score.

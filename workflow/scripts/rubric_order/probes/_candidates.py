@@ -194,7 +194,7 @@ def _check(prompt: str, items: Sequence[Mapping[str, Any]], criterion: str | Non
 
 
 def _source(group: str, category: str | None) -> str:
-    """Source that several questions share: the group's id without an ending of underscore and category."""
+    """Source that several questions share: the group's id less underscore and category."""
     if isinstance(category, str) and group.lower().endswith(f"_{category.lower()}"):
         return group[: -len(category) - 1]
     return group

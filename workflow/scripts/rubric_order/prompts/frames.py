@@ -146,7 +146,7 @@ def render(
     condition: str = BASELINE,
     lowest: int = 1,
 ) -> str:
-    """The prompt of one read. The `reference`, if any, deserves the highest score, whatever the condition.
+    """The prompt of one read. A `reference` deserves the highest score, whatever the condition.
 
     Source: Xu et al. (2026), Appendix B, Figure 5.
     """
