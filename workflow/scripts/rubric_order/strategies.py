@@ -184,7 +184,7 @@ class Strategy:
         one_ordering_a_read: the k-th reads of all items share one ordering, which varies with k.
         rounds: least number of reads in each of n orderings, if the budget must be a multiple of n; else 0.
         in_turn: each unit is read in one ordering, the next unit in the next.
-        fits: further results that can show it, beside all with `every_position`: `levels` (scores by position), `one_set`
+        fits: further results that can show it, beside all with `every_position`: `levels` (by position), `one_set`
             (orderings that items share), `repeats`, `compared` (two strategies' rankings), `deviation` (within items),
             `budget_curve`, `by_dataset` (position selection).
         head: of its column in table `criteria_agreement`; None without one.
