@@ -51,7 +51,7 @@ class Derived(Stage):
             for name in study.conditions if study.probe in catalogue.SCORE_ORDER else ():
                 for n in study.scales:
                     chosen = conditions.read(name, n)
-                    wording = {"ids": chosen.labels(n), "text": chosen.reference, "shown": chosen.shown}
+                    wording = {"ids": chosen.labels(n), "text": chosen.reference, "shown": chosen.id_level}
                     by_name.setdefault(name, {})[str(n)] = wording
         return by_name
 

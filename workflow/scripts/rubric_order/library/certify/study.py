@@ -154,7 +154,7 @@ class Certification:
         )
         PLAN.write(reads, self._plan, study=STUDY, judge=self.name, probe=self._probe)
         greedy = self.judge.greedy_profiles(reads["profile"].unique())
-        requests = planned.of_reads(PLAN.read(self._plan), *texts, template, probe=self._probe, greedy=greedy)
+        requests = planned.render_reads(PLAN.read(self._plan), *texts, template, probe=self._probe, greedy=greedy)
         REQUESTS.write(parquet.in_row_groups(REQUESTS.table(requests)), self._requests)
         return len(requests)
 

@@ -80,7 +80,7 @@ def soft_sums(of: preference.Soft) -> SoftSums:
     """Sums of log-probabilities.
 
     Args:
-        of: log-probabilities, whose clusters are the groups, see `preference.of_probabilities`.
+        of: log-probabilities, whose clusters are the groups, see `preference.compare_probabilities`.
     """
     cells = of.n**2
     right, information = np.zeros((of.n_clusters, cells)), np.zeros((of.n_clusters, cells, cells))
