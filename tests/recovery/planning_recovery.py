@@ -140,8 +140,8 @@ def planned(cell: Planned, *, before: bool = False) -> float:
     if before:
         errors = errors._replace(differ=math.nan)
     if cell.asks == BIASED:
-        return planning_groups.for_biased(errors, log_odds=cell.log_odds, points=cell.points).groups
-    return planning_groups.for_equivalent(errors, **MARGINS).groups
+        return planning_groups.bias_groups(errors, log_odds=cell.log_odds, points=cell.points).groups
+    return planning_groups.equivalence_groups(errors, **MARGINS).groups
 
 
 def made(cell: Cell, studies: int, seed: int) -> Iterator[card.Card]:

@@ -49,6 +49,13 @@ def test_with_the_penalty_each_side_of_a_logarithm_of_odds_is_seen_half_a_time_m
     assert not found.separated
 
 
+def test_a_fit_whose_plain_estimate_is_far_out_has_a_penalised_one():
+    """Choices between two candidates and a tie in two orders: the plain search ends where all answers are certain."""
+    x, weight = np.array([[0.141, -2.825], [-0.141, 2.825], [-1.342, -1.483]]), np.array([1.0, 4.0, 1.0])
+    found = conditional_logit.fit(conditional_logit.comparisons(x, np.arange(3), weight))
+    assert found.coefficients == pytest.approx(jeffreys(x, weight), abs=1e-4)
+
+
 def jeffreys(x, weight):
     """The maximum of the penalised likelihood by SciPy, which knows nothing of leverages or Newton's steps."""
 

@@ -175,6 +175,6 @@ def test_pages_of_single_reads_know_the_name_of_the_labels():
     for kind, expected in (("intended", names | {"gold": "intended level"}), ("human", names)):
         run = loaded(kind)
         kept = []
-        object.__setattr__(run, "in_file", lambda value, kept=kept: kept.append(value) or "path")
+        object.__setattr__(run, "settings_file", lambda value, kept=kept: kept.append(value) or "path")
         Pages(run).reads_about(Wildcards())
         assert kept == [json.loads(json.dumps(expected))]

@@ -612,7 +612,7 @@ def test_a_sample_reads_whole_groups_and_a_larger_one_holds_it(make, small_datas
 def test_a_sample_does_not_depend_on_the_order_of_the_items(small_dataset):
     turned = small_dataset.items.iloc[::-1]
     for seed in range(8):  # of two groups: half of the draws would differ
-        chosen = [planned.in_sample(items, sample=1, seed=seed) for items in (small_dataset.items, turned)]
+        chosen = [planned.draw_sample(items, sample=1, seed=seed) for items in (small_dataset.items, turned)]
         assert {*chosen[0]["group_id"]} == {*chosen[1]["group_id"]}
 
 

@@ -9,7 +9,7 @@ from rubric_order.base import command_line, parquet
 from rubric_order.contracts.items import ITEMS, PAIRS, REFERENCES, RUBRICS
 from rubric_order.contracts.reads import PLAN, REQUESTS
 from rubric_order.planning import requests as planned
-from rubric_order.planning.references import with_references
+from rubric_order.planning.references import add_references
 from rubric_order.prompts import frames
 from rubric_order.settings.judges import Judge
 
@@ -57,7 +57,7 @@ def main(
         yield REQUESTS.schema.empty_table()
         for dataset, block in requests.groupby("dataset", sort=False):
             paths = tables[dataset]
-            item_table = with_references(ITEMS.read(paths[0]), made.get(dataset))
+            item_table = add_references(ITEMS.read(paths[0]), made.get(dataset))
             of_dataset = item_table, RUBRICS.read(paths[1]), PAIRS.read(paths[2])
             units = planned.units_asked(block, *of_dataset, source, probe=probe, comparisons=comparisons)
             for start in range(0, len(block), ROWS_PER_WRITE):

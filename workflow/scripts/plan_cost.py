@@ -36,9 +36,9 @@ def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Pa
         parts[name] = costs.judge_costs(planned[name], files, reads, Store(stores / name), encode=encode)
         parts[name]["to_come"] = 0.0
         for dataset, how in references.items():
-            more = reference_costs.to_come(how, plans, dataset, name)
+            more = reference_costs.study_reads_to_come(how, plans, dataset, name)
             parts[name]["to_come"] += [more.get(study, 0.0) for study in parts[name]["study"]]
-    made = {dataset: reference_costs.to_make_of(how, stores) for dataset, how in references.items()}
+    made = {dataset: reference_costs.dataset_requests_left(how, stores) for dataset, how in references.items()}
     rows = plan_cost.table(parts, made)
     labels = {name: judge.label for name, judge in planned.items()}
     labels |= {name: label for how in references.values() for name, label in how["labels"].items()}

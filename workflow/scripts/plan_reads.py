@@ -6,7 +6,7 @@ from rubric_order.base import command_line, files
 from rubric_order.contracts.items import ITEMS, PAIRS, REFERENCES, RUBRICS
 from rubric_order.contracts.reads import PLAN
 from rubric_order.planning.reads import Design, plan_reads
-from rubric_order.planning.references import with_references
+from rubric_order.planning.references import add_references
 from rubric_order.prompts import frames
 from rubric_order.settings.judges import Judge
 
@@ -46,7 +46,7 @@ def main(
     """
     made = REFERENCES.read(references) if references else None
     reads = plan_reads(
-        with_references(ITEMS.read(items), made),
+        add_references(ITEMS.read(items), made),
         RUBRICS.read(rubrics),
         PAIRS.read(pairs),
         study=study,

@@ -18,6 +18,7 @@ import numpy as np
 from rubric_order.base.errors import InputError, nearest
 from rubric_order.base.readouts import READ, Readout
 from rubric_order.methods.calibration.model import Calibration
+from rubric_order.methods.uncertainty import enough
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -375,10 +376,8 @@ def _learnt(scores: pd.DataFrame, name: str, interactions: bool) -> Calibration:
             ' as orderings("balanced"), with option probabilities or with a score in each'
         )
     groups = np.flatnonzero(evidence.items)
-    if len(groups) < learning.FEWEST_GROUPS:
-        raise InputError(
-            f"judge {name!r:.60}: expected at least {learning.FEWEST_GROUPS} groups to learn from, found {len(groups)}"
-        )
+    if few := enough.LEARNING.refusal(len(groups), len(groups)):
+        raise InputError(f"judge {name!r:.60}: {few}")
     return learning.learn(evidence, groups, interactions=interactions)
 
 

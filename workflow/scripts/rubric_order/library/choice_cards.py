@@ -14,7 +14,7 @@ import pandas as pd
 from rubric_order.analyses.comparisons.position_consistency import estimate as position_consistency
 from rubric_order.base.errors import InputError
 from rubric_order.base.intervals import UNKNOWN, Interval
-from rubric_order.base.keys import EVERY, FEW_CLUSTERS
+from rubric_order.base.keys import EVERY
 from rubric_order.cards.card import number, written
 from rubric_order.cards.estimands import BEST, BIASED, EQUIVALENT, LOG_ODDS, SINGLE, Cause, Estimand, verdict
 from rubric_order.intake import choice_tables
@@ -22,14 +22,17 @@ from rubric_order.intake.choices import Labels
 from rubric_order.intake.columns import Columns
 from rubric_order.library import estimates
 from rubric_order.methods.comparisons import comparison_reads, series
-from rubric_order.methods.uncertainty import rao_scott, resampling, shares
+from rubric_order.methods.position import repetition
+from rubric_order.methods.uncertainty import distributions, enough, rao_scott, resampling, shares
 from rubric_order.parsing.choices import EMPTY
 
 FORMAT = "rubric-order choices"
 LEVEL = 0.05
+PARTS = {LOG_ODDS: 0.8, BEST: 0.1, SINGLE: 0.1}  # of `LEVEL` that each test has; their sum is 1
 MANY_TIES = 0.05  # from this share of ties among the choices on, a card warns of ties
 FEWEST_CROSSED = 0.5  # if at least this share of comparisons is read in several orders, these comparisons decide
 MOST_FAILED = 0.2  # largest share of reads without a choice with which effects can be shown to be small
+COPIED = "Two reads of one order hardly ever disagree, so that they may be copies."
 BOTH_ORDERS = "Judge each comparison in all orders, and count a candidate as the winner where it wins in all."
 
 
@@ -41,7 +44,8 @@ class Evidence(NamedTuple):
         n: number of candidates.
         places: share of each position among the choices that are no ties.
         changed: share of comparisons whose winner changes with the order.
-        excess: how much more often two orders disagree than two reads of one order.
+        excess: how much more often two orders disagree than two reads of one order; unknown if repeats may be copies.
+        copied: whether two reads of one order disagree so rarely that they may be copies, see `repetition.HARDLY`.
         worth: log-odds that each position adds to a candidate.
         first_last: worth of the first position minus worth of the last.
         worst: lowest and highest end of the interval of `first_last`, if each read without a choice had chosen the last
@@ -72,6 +76,7 @@ class Evidence(NamedTuple):
     places: tuple[Interval, ...]
     changed: Interval
     excess: Interval
+    copied: bool
     worth: tuple[Interval, ...]
     first_last: Interval
     worst: Interval
@@ -301,12 +306,14 @@ def _gather(own: pd.DataFrame, judge: str, n: int, margin: float) -> Evidence:
     always = 0 if not primacy + recency > 0 else 1 if recency == 0 else n if primacy == 0 and n == 2 else 0
     ties = share(np.where(np.isnan(place), np.nan, place == 0))
     called = min(ties.high, 1 / (n + 1)) if ties.estimate > 0 and ties.bounded else 0.0
+    copied = value("same_order").high < repetition.HARDLY * value("other_order").estimate
     evidence = Evidence(
         judge=judge,
         n=n,
         places=tuple(share(np.where(np.isnan(decided), np.nan, decided == k)) for k in range(1, n + 1)),
         changed=Interval(1 - consistent.estimate, 1 - consistent.high, 1 - consistent.low),
-        excess=value("excess"),
+        excess=UNKNOWN if copied else value("excess"),
+        copied=copied,
         worth=effect.worth,
         first_last=effect.first_last,
         worst=Interval(effect.first_last.estimate, low.first_last.low, high.first_last.high),
@@ -347,10 +354,13 @@ def _estimands(
 
     - `BEST`: share of the comparisons whose winner another order changes, by the order or by chance. A comparison with
       a failed read counts as one whose winner changes. It is found if this share, with such comparisons as unchanged,
-      is above `Evidence.chance`, tested on one side at a tenth of `LEVEL`: `p` is rounded up to .001, .01, .05 or 1.
+      is above `Evidence.chance`, tested on one side: `p` is rounded up to .001, .01, .05 or 1.
     - `SINGLE`: the probability of a choice in one order minus that in another, as the root of its mean square over
-      comparisons: the root of `Evidence.excess`.
+      comparisons: the root of `Evidence.excess`. It is found if this is above 0 and no read failed.
     - `LOG_ODDS` that a position adds, on average over comparisons.
+
+    Each test has a part of `LEVEL`, by which its `p` is divided, so that all find an effect in at most `LEVEL` of the
+    judges without one.
 
     The margin in log-odds changes the probability of a choice between two equal candidates by tanh(margin / 2). This is
     the margin of `SINGLE`; that of `BEST` is half of it. If so few winners change, by chance or not, an effect is small
@@ -361,8 +371,8 @@ def _estimands(
         repeated: number of groups with comparisons that were read twice in each order.
     """
     shift = math.tanh(margin / 2)
-    p = effect.p if found.groups >= FEW_CLUSTERS else math.nan
-    few = () if found.groups >= FEW_CLUSTERS else (_few(found),)
+    p = min(1.0, effect.p / PARTS[LOG_ODDS]) if enough.VERDICT.met(found.groups) else math.nan
+    few = () if enough.VERDICT.met(found.groups) else (_few(found),)
     lost, cause = _losses(found, reads, survives)
     whole = (reads.made.sum(axis=1) == reads.made.sum(axis=1).max()) & reads.crossed
     winners, made = reads.winners[whole], reads.made[whole]
@@ -371,18 +381,21 @@ def _estimands(
     best = Estimand(BEST, found.changed, changed, shift / 2, p, missing=few)
     if not best.small:
         sure = differs * ~(made & (winners == series.NONE)).any(axis=1)
-        lows = [(p, shares.share(sure, reads.group[whole], 1 - p / 5).low) for p in (0.001, 0.01, LEVEL)]
-        above = next((p for p, low in lows if low > found.chance), 1.0)
+        sides = [(level, 1 - 2 * PARTS[BEST] * level) for level in (0.001, 0.01, LEVEL)]
+        lows = [(level, shares.share(sure, reads.group[whole], confidence).low) for level, confidence in sides]
+        above = next((level for level, low in lows if low > found.chance), 1.0)
         best = dataclasses.replace(best, p=math.nan if few else above, required=False)
-    known = found.excess.bounded and repeated >= FEW_CLUSTERS
+    known = found.excess.bounded and enough.VERDICT.met(repeated)
+    unknown = COPIED if found.copied else "Not every order was read twice."
     root = [math.sqrt(max(end, 0)) for end in found.excess]
     single = Estimand(
         SINGLE,
         Interval(*root) if known else UNKNOWN,
         Interval(0, 0, root[2]) if known else UNKNOWN,
         shift,
+        _excess_p(found.excess, repeated) if known and not cause else math.nan,
         required=not best.small,
-        missing=(*few, *lost, *(() if known else ("Not every order was read twice.",))),
+        missing=(*few, *lost, *(() if known else (unknown,))),
     )
     log_odds = Estimand(
         LOG_ODDS,
@@ -397,10 +410,14 @@ def _estimands(
     return best, single, log_odds
 
 
+def _excess_p(excess: Interval, groups: float) -> float:
+    """One-sided p-value, divided by its part of the level, of an interval by Student's t over groups."""
+    error = (excess.high - excess.low) / 2 / float(distributions.t_quantile((1 + estimates.CONFIDENCE) / 2, groups - 1))
+    return min(1.0, float(distributions.t_tail(excess.estimate / error, groups - 1)) / PARTS[SINGLE]) if error else 1.0
+
+
 def _few(found: Evidence) -> str:
-    groups = found.counts["n_groups"]
-    worth = "" if found.groups > groups - 1 else f" (for this question they count as {found.groups:.0f} equal ones)"
-    return f"There are {groups} groups{worth}; with fewer than {FEW_CLUSTERS} no verdict is given."
+    return f"{enough.VERDICT.refusal(found.counts['n_groups'], found.groups).capitalize()}."
 
 
 def _losses(found: Evidence, reads: Reads, survives: bool) -> tuple[tuple[str, ...], tuple[Cause, ...]]:
@@ -450,7 +467,9 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
     best, single, log_odds = found.estimands
     word, crossed = verdict(found.estimands), found.crossed >= FEWEST_CROSSED
     noise = ", by the order or by chance: not every order was read twice"
-    if found.excess.known:
+    if found.copied:
+        noise = f", by the order or by chance: {COPIED[0].lower()}{COPIED[1:-1]}"
+    elif found.excess.known:
         noise = f"; two orders disagree {written(found.excess, '+z.0%')} more often than two reads of one order"
     if best.biased:
         noise = f", of which chance alone makes at most {found.chance:.0%}: the order decides"
@@ -493,12 +512,12 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
         )
         moved += f" square), and the margin is {single.margin:.1%}."
         return word, (f"{detectable}{worth}: {small}.", moved, *winners, *lost), "One order is enough."
-    if not crossed and found.groups < FEW_CLUSTERS <= found.counts["n_groups"]:
+    if not crossed and found.groups < enough.VERDICT.least <= found.counts["n_groups"]:
         text = (
             f"{alone}, and too few reads show the same candidates in both orders: position and candidate are one thing."
         )
         return word, (text,), "Read each comparison in all orders."
-    if found.groups < FEW_CLUSTERS:
+    if not enough.VERDICT.met(found.groups):
         return word, (_few(found), *winners), "Read more independent items, each in all orders."
     if explained:
         advice = "Look at the reads without a choice first: ask again, or mend the prompt."

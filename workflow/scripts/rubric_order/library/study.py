@@ -109,7 +109,7 @@ def study(
         design=Design((len(levels),), (strategy,), budget=budget, seed=seed),
         probe=PROBE,
     )
-    requests = planned.of_reads(reads, tables.items, tables.rubrics, tables.pairs, source, probe=PROBE)
+    requests = planned.render_reads(reads, tables.items, tables.rubrics, tables.pairs, source, probe=PROBE)
     responses = _asked(requests.assign(probe=PROBE), settled, function, folder)
     return as_reads(score_reads(reads, responses[RESPONSES[:-1]], probe=PROBE), responses, len(levels))
 

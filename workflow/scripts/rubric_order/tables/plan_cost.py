@@ -28,7 +28,7 @@ def table(parts: dict[str, pd.DataFrame], references: Mapping[str, pd.DataFrame]
     Args:
         parts: dictionary from judge to its table, see `costs.judge_costs`. Column `to_come`, if there is one, is the
             largest possible number of reads that show reference answers which do not exist yet.
-        references: dictionary from dataset to its table, see `reference_costs.to_make`.
+        references: dictionary from dataset to its table, see `reference_costs.requests_left`.
     """
     table = pd.concat([part.assign(judge=judge) for judge, part in parts.items()], ignore_index=True)
     table["to_ask_most"] = table["to_ask"] + table.get("to_come", 0)

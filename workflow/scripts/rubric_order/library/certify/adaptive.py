@@ -20,10 +20,10 @@ from rubric_order.base.errors import InputError
 from rubric_order.library.estimates import SEED
 from rubric_order.methods.adaptive import boundary, sequences, stopping
 from rubric_order.methods.adaptive.boundary import Boundary, Goal, Scale
+from rubric_order.methods.uncertainty import enough
 
 LEVEL = 0.95
 DRAWS = 8
-FEWEST = math.ceil(1 / (1 - LEVEL) - 1e-9) - 1  # with fewer probe groups, no rule can be learnt that holds at `LEVEL`
 UNSCORED = "unscored"  # reason for a text that was read completely, and has a read without a score
 
 Ask = Callable[[pd.DataFrame], pd.DataFrame]
@@ -52,11 +52,8 @@ class Adaptive:
         """
         if not 0 < self.target < math.inf:
             raise InputError(f"--target-width: expected points above 0, found {self.target:g}")
-        if 0 < self.probe_groups < FEWEST:
-            raise InputError(
-                f"--probe-groups: {self.probe_groups} are too few to learn a rule of {LEVEL:.0%} from; expected"
-                f" {FEWEST} or more, or 0 for confidence sequences"
-            )
+        if self.probe_groups > 0 and (few := enough.RULE.refusal(self.probe_groups, self.probe_groups)):
+            raise InputError(f"--probe-groups: {few}, or 0 for confidence sequences")
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ class Certification:
         )
         PLAN.write(reads, self._plan, study=STUDY, judge=self.name, probe=self._probe)
         greedy = self.judge.greedy_profiles(reads["profile"].unique())
-        requests = planned.of_reads(PLAN.read(self._plan), *texts, template, probe=self._probe, greedy=greedy)
+        requests = planned.render_reads(PLAN.read(self._plan), *texts, template, probe=self._probe, greedy=greedy)
         REQUESTS.write(parquet.in_row_groups(REQUESTS.table(requests)), self._requests)
         return len(requests)
 
@@ -267,7 +267,7 @@ class Certification:
     def _asking(self, watch: shard.Watch) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
         """Context with a function that asks requests and returns the responses. Several calls use one engine."""
         files.remove_leftovers(self.store.folder)
-        with jobs.in_rounds(self.judge, self.store, Resources(), second_requests=True, watch=watch) as ask:
+        with jobs.open_rounds(self.judge, self.store, Resources(), second_requests=True, watch=watch) as ask:
             yield ask
 
     def written(self) -> list[str]:

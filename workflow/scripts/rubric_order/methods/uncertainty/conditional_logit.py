@@ -22,6 +22,7 @@ from rubric_order.methods.uncertainty import cluster_robust, rao_scott
 MOST_STEPS = 60
 NO_STEP = 1e-8  # after a step this small, the error of Newton's method is of the order of the step's square
 FURTHEST = 30.0  # log-odds; an estimate that implies larger log-odds counts as infinite
+FAR = 15.0  # log-odds; from larger ones on, information is nearly 0, and the search begins at 0
 
 
 class Comparisons(NamedTuple):
@@ -117,9 +118,10 @@ def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
     coefficients = _maximum(inner, totals, np.zeros(basis.shape[1]), penalty=0.0)
     separated = coefficients is None
     if penalised:
-        coefficients = _maximum(
-            inner, totals, np.zeros(basis.shape[1]) if coefficients is None else coefficients, penalty=0.5
-        )
+        start = np.zeros(basis.shape[1])
+        if coefficients is not None and np.abs(inner @ coefficients).max() <= FAR:
+            start = coefficients
+        coefficients = _maximum(inner, totals, start, penalty=0.5)
     if coefficients is None:
         return cluster_robust.without((data.n_clusters, x.shape[1]), flags.SEPARATED)
     lost = special.expit(-(inner @ coefficients))

@@ -133,7 +133,7 @@ def estimate(
             means = np.where(given > 0, np.nansum(values, axis=1) / np.maximum(given, 1), np.nan)
             judge = scale[0] + (means - 1) * (scale[1] - scale[0]) / (block.n - 1)
             items = hidden.assign(judge=judge, everybody=people["human"])
-            for criterion, chosen in item_scores.by_criterion(items["criterion"]):
+            for criterion, chosen in item_scores.criterion_masks(items["criterion"]):
                 common = block.keys | {"criterion": criterion, "readout": readout, "cluster": "group"}
                 rows += [common | row for row in of_items(items[chosen], options)]
     return multiplicity.adjust(as_table(rows).assign(confidence=confidence, seed=seed), "p")

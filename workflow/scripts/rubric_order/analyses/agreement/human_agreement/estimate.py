@@ -98,7 +98,7 @@ def estimate(
         noise = _noise_of(block, raters.get(block.keys["dataset"]))
         for readout in values_in(block.table.columns):
             labelled = item_scores.item_scores(block, readout)
-            for criterion, chosen in item_scores.by_criterion(labelled.criterion):
+            for criterion, chosen in item_scores.criterion_masks(labelled.criterion):
                 own = labelled.take(chosen)
                 name = block.keys | {"criterion": criterion, "readout": readout}
                 name["gold"] = (golds or {}).get(name["dataset"], HUMAN)

@@ -148,7 +148,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
             first, second = of_strategy[strategy], of_strategy[baseline]
             place = second.ids.get_indexer(first.ids)
             first, second = first.take(place >= 0), second.take(place[place >= 0])
-            for criterion, chosen in item_scores.by_criterion(first.items.criterion):
+            for criterion, chosen in item_scores.criterion_masks(first.items.criterion):
                 name = setting | {"strategy": strategy, "baseline": baseline, "criterion": criterion}
                 rows += _compared(name, first.take(chosen), second.take(chosen), confidence=confidence)
     columns = [*KEYS, "baseline", "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"]

@@ -201,10 +201,10 @@ def _fitted(
 ) -> tuple[length_control.Design, Pairs, cluster_robust.Fit]:
     """The design of the regression of verdicts, the reads in it, and its fit."""
     design = length_control.design(pairs, length, further)
-    some = pairs.rows(design.kept)
+    some = pairs.rows(design.usable)
     if design.side is None:
         return design, some, length_control.fit(design.x, some.verdict, some.cluster, clusters)
-    return design, some, length_control.with_difficulties(design, some, clusters).found
+    return design, some, length_control.fit_difficulties(design, some, clusters).fit
 
 
 def _of_shares(block: pd.DataFrame, confidence: float) -> Iterator[Row]:

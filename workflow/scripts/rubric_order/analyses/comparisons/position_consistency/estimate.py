@@ -97,7 +97,7 @@ def estimate(
     rows: list[Row] = []
     for keys, block in blocks_by([*KEYS, "benchmark"], scores):
         if rules == SHI2025:
-            prepared = comparison_reads.prepared(comparison_reads.with_first_verdicts(block), None)
+            prepared = comparison_reads.prepared(comparison_reads.use_first_verdicts(block), None)
         else:
             prepared = comparison_reads.prepared(block, forms.get(keys["benchmark"]))
         rows += _of_block(keys, prepared, confidence, rules)

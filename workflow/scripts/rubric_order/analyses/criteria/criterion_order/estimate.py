@@ -54,7 +54,7 @@ def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[Row]:
     rows = []
     means = np.round(np.moveaxis(cells.means, 1, 0), 9)  # means that differ only by rounding count as equal
     for observed, scores, variance in zip(~np.isnan(means), *friedman.rank_scores(means), strict=True):
-        test = friedman.of_scores(observed, scores, variance)
+        test = friedman.score_test(observed, scores, variance)
         of_groups = sum_units(scores, groups)
         p_cluster = uniformity.cluster_test(of_groups) if len(of_groups) > 1 and test.df else np.nan
         rows.append(

@@ -332,7 +332,7 @@ def _of_orderings(block: Block) -> Iterator[tuple[str, _Shared]]:
     for readout, values in block.readouts():
         selected = covariance = None
         if readout == Readout.HARD:
-            counts = selections.by_score(block, Readout.HARD)[0]
+            counts = selections.score_selections(block, Readout.HARD)[0]
             cells = counts.reshape(len(counts), -1)
             selected, covariance = counts.sum(axis=0), share_covariance(cells) * cells.sum() ** 2
         size = len(block.items), int((~np.isnan(values)).sum())

@@ -174,7 +174,7 @@ def _source(block: blocks.Block, readout: Readout, values: np.ndarray, cluster: 
     rated = len(complete.human) > 1
     if rated:
         moments[complete.rows] = shared_orderings.column_moments(complete.values, complete.human)
-    table = np.column_stack([selections.by_score(block, readout)[0].reshape(len(block.items), -1), moments])
+    table = np.column_stack([selections.score_selections(block, readout)[0].reshape(len(block.items), -1), moments])
     table = resampling.sum_units(table, unit)
     group: np.ndarray = np.zeros(len(table), dtype=int)
     group[unit] = block.units("group")

@@ -99,7 +99,7 @@ def _of_block(block: blocks.Block) -> Row:
         row["known_share"] = float(block.table[column].notna().mean())
         both = scored.to_numpy() & block.table[column].notna().to_numpy()
         row |= dict(zip(("exponent", "exponent_low", "exponent_high"), _drawn(block, both), strict=True))
-    return block.keys | row | {"causes": json.dumps(causes.causes(block))}
+    return block.keys | row | {"causes": json.dumps(causes.causes(block, row.get("exponent", np.nan)))}
 
 
 def _failures(block: blocks.Block, failed: pd.Series) -> str:

@@ -185,12 +185,12 @@ def _measured(
     chance = reach.Moved(*(np.zeros(np.shape(part)) for part in seen))
     if not exact:
         rng = randomness.generator(of.seed, "exchanged orderings", name, str(readout))
-        chance = reach.by_chance(single, places, usual, count=of.exchanges, rng=rng)
+        chance = reach.chance_reach(single, places, usual, count=of.exchanges, rng=rng)
     of_points, of_places, of_shared = (seen.points, seen.places, seen.places_shared) if exact else (None, None, None)
     if reads.known_from == repetition.REPEATS:
         one, other = (single[:, :, start::2].mean(axis=2).round(SAME) for start in (0, 1))
         of_points = reach.reached((one, other), (one, other))
-        by_prompt = [reach.of_candidates(half, places) for half in (one, other)]
+        by_prompt = [reach.candidate_scores(half, places) for half in (one, other)]
         alone = [-reach.ranks(half, usual) for half in by_prompt]
         of_places = reach.reached((by_prompt[0], by_prompt[1]), (alone[0], alone[1]))
         together = [-reach.ranks_shared(half) for half in by_prompt]
@@ -260,7 +260,7 @@ def _row(part: str, ratio: shares.Ratio, method: str) -> Row:
 def _expected(block: blocks.Block, temperature: float) -> np.ndarray:
     """Mean over draws of the score of each item in each ordering, shape (n_items, D); NaN without probabilities."""
     has_probabilities = block.table["position_probabilities"].notna().to_numpy()
-    drawn = repetition.at_temperature(
+    drawn = repetition.temper(
         blocks.matrix_of(block.table["position_probabilities"].to_numpy()[has_probabilities]), temperature
     )
     values = np.full((len(block.items), int(block.column.max()) + 1), np.nan)

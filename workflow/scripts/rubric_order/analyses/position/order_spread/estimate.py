@@ -203,6 +203,8 @@ def _of_readout(
     read = values[block.item, block.column]
     means, repeated = cells.means(read), cells.variances(read)
     enough = _in_every_ordering(repeated)
+    if enough and readout == Readout.HARD and temperature != 0 and repetition.copied(block):
+        enough = False
     if enough:
         means, noise, source = np.where(np.isnan(repeated), np.nan, means), repeated, repetition.REPEATS
     elif readout == Readout.SOFT:

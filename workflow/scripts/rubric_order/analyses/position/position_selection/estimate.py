@@ -116,7 +116,7 @@ def _of_block(
             clusters = resampling.sum_units(counts[used], block.units(cluster, used))
             clusters *= answered / clusters.sum()  # so that p over reads, and bounds, count the answered reads
             common = name | sizes | {"n_clusters": len(clusters), "label": "", "flag": ""}
-            together = uniformity.with_width(*uniformity.simultaneous_intervals(clusters, options["confidence"]))
+            together = uniformity.drop_widthless(*uniformity.simultaneous_intervals(clusters, options["confidence"]))
             drawn = resampling.bootstrap_sums(clusters, options["resamples"], rng=rng)
             rows = _shares(clusters, drawn, together, sizes["n_failed"], cluster, options)
             rows.append(_test(clusters, cluster, rng))
@@ -151,7 +151,7 @@ def _shares(
     if len(counts) > 1:
         with np.errstate(invalid="ignore"):
             shares = drawn / drawn.sum(axis=1, keepdims=True)
-        low, high = uniformity.with_width(*resampling.percentile_interval(shares, options["confidence"]))
+        low, high = uniformity.drop_widthless(*resampling.percentile_interval(shares, options["confidence"]))
     method = f"percentile bootstrap {_over(cluster, options)}; simultaneous: Goodman, effective number of reads"
     common = {"quantity": "share", "method": method}
     all_ends = {"ci": (low, high), "sim": together, "bound": bounds.share_bounds(total, n_failed)}
@@ -191,7 +191,7 @@ def _distance(
 ) -> list[Row]:
     """The rows of Cramer's V in all its forms, of the design effect and of the smallest V that could be found."""
     total, confidence = counts.sum(axis=0), options["confidence"]
-    ends = uniformity.with_width(*map(np.asarray, uniformity.v_interval(counts, drawn, confidence)))
+    ends = uniformity.drop_widthless(*map(np.asarray, uniformity.v_interval(counts, drawn, confidence)))
     interval = dict(zip(("ci_low", "ci_high"), map(float, ends), strict=True))
     bound = dict(zip(("bound_low", "bound_high"), bounds.v_bounds(total, n_failed), strict=True))
     raised = [flags.FEW_CLUSTERS] if len(counts) < uniformity.FEW_CLUSTERS else []

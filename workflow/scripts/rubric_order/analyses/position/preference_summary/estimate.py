@@ -160,5 +160,5 @@ def _terms(found: random_effects.Summary, block: pd.DataFrame, levels: dict[str,
     for name, values in found.shrunken.items():
         for level, value in zip(levels[name], values, strict=True):
             yield everywhere | {name: level, "term": name, "estimate": float(value)}
-    for judge, dataset, value in zip(block["judge"], block["dataset"], np.asarray(found.own), strict=True):
+    for judge, dataset, value in zip(block["judge"], block["dataset"], np.asarray(found.predictions), strict=True):
         yield {"judge": judge, "dataset": dataset, "term": "both", "estimate": float(value)}

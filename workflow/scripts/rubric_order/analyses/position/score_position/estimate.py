@@ -47,7 +47,7 @@ def estimate(
     lowest: dict[tuple[Any, ...], set[int]] = {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if block.crossed else ():
-            table = selections.by_score(block, readout).transpose(1, 0, 2, 3).reshape(len(block.items), -1)
+            table = selections.score_selections(block, readout).transpose(1, 0, 2, 3).reshape(len(block.items), -1)
             for cluster in CLUSTERS:
                 unit = block.units(cluster)
                 name = f"score position {block.keys['dataset']}"

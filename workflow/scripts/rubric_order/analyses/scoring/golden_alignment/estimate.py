@@ -42,7 +42,7 @@ def estimate(
 
     Source: Li et al. (2025), Table 2, for correlations; it has no intervals and no counts of reads that differ.
     """
-    golden_by_item = golden.by_item(items, human_scales, golden_scores)
+    golden_by_item = golden.item_golds(items, human_scales, golden_scores)
     blocks = items.groupby("dataset", sort=True)
     rows = [row for dataset, block in blocks for row in _rows(dataset, block, golden_by_item, confidence)]
     rows += [] if golden_scores is None else list(_differing(golden_scores, confidence))

@@ -62,7 +62,7 @@ def estimate(
         Prompts of recorded answers can differ in any part, so no difference between them is the effect of a single
         part.
     """
-    golden_by_item = golden.by_item(items, human_scales)
+    golden_by_item = golden.item_golds(items, human_scales)
     rows = [
         row | common
         for common, one, other in _pairs(scores, prompt_styles)
@@ -97,7 +97,7 @@ def _rows(one: pd.DataFrame, other: pd.DataFrame, known: pd.DataFrame, about: Ro
     asked = laid[0].join(others, how="inner").sort_index()
     at = asked.reset_index().assign(dataset=about["dataset"])
     asked["human"] = golden.sources(at, known, about["n"]).get(HUMAN, np.full(len(asked), np.nan))
-    for criterion, chosen in item_scores.by_criterion(asked["criterion"]):
+    for criterion, chosen in item_scores.criterion_masks(asked["criterion"]):
         items = asked[chosen]
         reads: Row = {"criterion": criterion}
         for name, table in (("one", one), ("other", other)):

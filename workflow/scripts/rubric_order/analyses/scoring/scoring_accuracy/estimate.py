@@ -55,7 +55,7 @@ def estimate(
 
     Source: Li et al. (2025), Equations 1 and 2, Table 3, Figure 5, for correlations and fluctuation.
     """
-    golden_by_item = golden.by_item(items, human_scales, golden_scores)
+    golden_by_item = golden.item_golds(items, human_scales, golden_scores)
     rows: list[Row] = []
     for setting in variants.variants(scores, bases):
         sources = golden.sources(setting.items, golden_by_item, setting.keys["n"])

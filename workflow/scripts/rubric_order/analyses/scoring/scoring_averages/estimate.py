@@ -58,7 +58,7 @@ def estimate(
 
     Source: Li et al. (2025), Limitations; they propose averaging and do not test it.
     """
-    golden_by_item = golden.by_item(items, human_scales, golden_scores)
+    golden_by_item = golden.item_golds(items, human_scales, golden_scores)
     rows: list[Row] = []
     for keys, block in blocks_by(SHARED, scores):
         base = tuple(bases.get(keys["study"], ()))

@@ -173,9 +173,9 @@ def _rows(keys: Row, laid: Laid, conditions: Mapping[str, Any], confidence: floa
         if np.isnan(values).all():
             continue
         if readout == Readout.HARD:
-            sums = prompt_effects.of_scores(terms, np.where(np.isnan(values), 0, values).astype(int) - 1)
+            sums = prompt_effects.score_sums(terms, np.where(np.isnan(values), 0, values).astype(int) - 1)
         else:
-            sums = prompt_effects.of_probabilities(terms, laid.probabilities)
+            sums = prompt_effects.probability_sums(terms, laid.probabilities)
         for cluster, unit in units.items():
             several = int(((~np.isnan(values)).sum(axis=1) > 1).sum())
             common = keys | {"readout": readout, "cluster": cluster, "n_items": several}

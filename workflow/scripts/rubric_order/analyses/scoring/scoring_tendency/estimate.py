@@ -44,7 +44,7 @@ def estimate(
 
     Source: Li et al. (2025), Equations 3 and 4, Figure 6.
     """
-    golden_by_item = golden.by_item(items, human_scales, golden_scores)
+    golden_by_item = golden.item_golds(items, human_scales, golden_scores)
     rows = [
         row
         for setting in variants.variants(scores, bases)
