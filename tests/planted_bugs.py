@@ -2,9 +2,9 @@
 
     python tests/planted_bugs.py [NAME ...]     # all of them, or those of some packages
 
-Each package of the library has one or more. Prints one line for each bug, with the first test that fails, and ends with status
-1 where a bug is not caught. Pytest does not collect this file; `tests/unit/test_planted_bugs.py` checks that each can
-still be planted.
+Each package of the library has one or more. Prints one line for each bug, with the first test that fails, and ends with
+status 1 where a bug is not caught. Pytest does not collect this file; `tests/unit/test_planted_bugs.py` checks that
+each can still be planted.
 """
 
 import os
