@@ -12,10 +12,8 @@ if TYPE_CHECKING:
 
 
 def of_condition(estimates: pd.DataFrame, condition: str) -> pd.DataFrame:
-    """Rows of a statistic under one condition, without the column `condition`.
-
-    A row whose condition is missing is kept; it is about no study of this config, for example about an assumed study. A
-    statistic without the column `condition` is returned as it is.
+    """Rows under one condition, and rows without one (about no study of this config), without the column
+    `condition`.
     """
     if "condition" not in estimates:
         return estimates

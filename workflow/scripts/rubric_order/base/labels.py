@@ -18,13 +18,8 @@ NAMED_BY = {"one": "compared", "other": "compared", "which": "of"}
 
 
 class Labels(NamedTuple):
-    """Labels of judges and datasets. In a run, they are in the order in which the studies of config name them.
-
-    Attributes:
-        judges: dictionary from the id of each judge that studies use to its label. Other judges are written as ids.
-        datasets: dictionary from the id of each dataset that studies use to its label. Other datasets are written as
-            ids.
-        gold: kind of label of the datasets, see `gold.of_all`.
+    """From ids of judges and datasets to labels, in the order of the studies; others are written as ids. `gold`:
+    `gold.of_all`.
     """
 
     judges: Mapping[str, str]
@@ -51,12 +46,8 @@ class Labels(NamedTuple):
 
 
 def in_order(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
-    """Estimates with judges and datasets in the order of the labels; rows about all judges or all datasets come last.
-
-    Args:
-        estimates: a table of statistics, sorted by its keys, which are its first columns. Published numbers keep the
-            order of the paper.
-        labels: labels of judges and datasets, which give the order.
+    """Estimates in the order of the labels, rows about all judges or datasets last; published numbers keep the paper's
+    order.
     """
     places = {"judge": labels.place_of_judge, "dataset": labels.place_of_dataset}
     columns = list(estimates)
@@ -71,10 +62,9 @@ def in_order(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
 def statistics_of_block(
     statistics: Mapping[str, pd.DataFrame], settings: dict[str, Any], labels: Labels
 ) -> tuple[dict[str, pd.DataFrame], Labels]:
-    """Statistics that a result's block of config chooses, in the order of the labels, and the labels for them.
+    """Statistics that a result's block of config chooses, in the order of the labels, and their labels.
 
-    Args:
-        settings: the block, from which `condition` is removed.
+    Removes `condition` from `settings`.
     """
     condition = settings.pop("condition", BASELINE)
     read = {name: of_condition(estimates, condition) for name, estimates in statistics.items()}
@@ -84,21 +74,13 @@ def statistics_of_block(
 
 
 def every_profile(statistics: Mapping[str, pd.DataFrame], labels: Labels) -> tuple[dict[str, pd.DataFrame], Labels]:
-    """Statistics in which each profile of a judge is a separate judge, ``judge/profile``, and the profile is `EVERY`.
+    """Statistics in which each profile of a judge is a judge of its own, ``judge/profile``, and the labels with these
+    judges.
 
-    Args:
-        statistics: dictionary from name to table; tables without the columns `judge` and `profile` stay as they are.
-        labels: labels of judges and datasets.
-
-    Returns:
-        The statistics, and labels that include the new judges. The label of a judge's profile, such as
-        ``Qwen3-8B, think``, comes after the label of the judge.
-
-    Example:
-        >>> table = pd.DataFrame({"judge": ["a", "a"], "profile": ["default", "think"]})
-        >>> found, labels = every_profile({"s": table}, Labels({"a": "A-7B"}, {}))
-        >>> found["s"]["judge"].tolist(), [labels.judge(name) for name in found["s"]["judge"]]
-        (['a', 'a/think'], ['A-7B', 'A-7B, think'])
+    >>> table = pd.DataFrame({"judge": ["a", "a"], "profile": ["default", "think"]})
+    >>> found, labels = every_profile({"s": table}, Labels({"a": "A-7B"}, {}))
+    >>> found["s"]["judge"].tolist(), [labels.judge(name) for name in found["s"]["judge"]]
+    (['a', 'a/think'], ['A-7B', 'A-7B, think'])
     """
     tables = {name: _profiles_as_judges(table, labels) for name, table in statistics.items()}
     seen = {name for table in tables.values() if "judge" in table for name in table["judge"].dropna().unique()}
@@ -123,10 +105,7 @@ def _profiles_as_judges(table: pd.DataFrame, labels: Labels) -> pd.DataFrame:
 
 
 def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
-    """A printed table in which labels replace the ids of judges and datasets, in cells and in heads.
-
-    `JUDGES` and `DATASETS` (in any case) and `NAMED_BY` say which columns hold ids.
-    """
+    """A printed table with labels for the ids in the columns of `JUDGES`, `DATASETS` and `NAMED_BY`, and in heads."""
     labelled = printed.copy()
     for name in printed:
         if NAMED_BY.get(name) in printed:
@@ -140,7 +119,6 @@ def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
 
 
 def _label(value: object, kind: str, labels: Labels) -> object:
-    """Label of a value, if values of its kind have labels. Other values stay as they are."""
     if not isinstance(value, str):
         return value
     if kind in JUDGES:
@@ -149,7 +127,7 @@ def _label(value: object, kind: str, labels: Labels) -> object:
 
 
 def _head(name: str, labels: Labels) -> str:
-    """A head with labels. A head may begin with a dataset, then name a judge before a colon (``dataset, judge: r``)."""
+    """A head may begin with a dataset, then name a judge before a colon (``dataset, judge: r``)."""
     dataset, comma, rest = name.partition(", ")
     if not comma or dataset not in labels.datasets:
         return golds.worded(name, labels.gold)
@@ -165,5 +143,4 @@ def _judge_and_profile(text: str, labels: Labels) -> str:
 
 
 def _datasets(text: str, labels: Labels) -> str:
-    """Label of one dataset, or labels of several datasets that blanks separate, as in a published average."""
     return ", ".join(map(labels.dataset, text.split(" ")))

@@ -16,10 +16,10 @@ AGAIN_SECONDS = 0.05  # time after which a signal is sent again if Python droppe
 
 
 def end_once() -> None:
-    """Let the next signal raise SystemExit, or KeyboardInterrupt, so that a job first writes what it has.
+    """Let the next signal raise SystemExit or KeyboardInterrupt, so that a job writes what it has; later ones are
+    logged.
 
-    Later signals are only logged, because the job is already ending. SIGKILL ends it at once. Python drops an exception
-    that is raised while an object is finalised (`__del__`). The signal is then sent again until it ends the job.
+    Python drops exceptions raised in `__del__`: the signal is then sent again until it ends the job.
     """
     asked = 0  # the signal that ends the job
     told = sys.unraisablehook

@@ -37,11 +37,8 @@ def use_style(style: Path, preset: str = "page") -> None:
 
 
 class _Rounded(LayoutEngine):
-    """A layout whose positions are rounded.
-
-    Matplotlib's constrained layout adds numbers in an order that differs from process to process, and so do the last
-    digits of its positions. Without rounding, files would differ too, because names of clipping paths are made from all
-    digits.
+    """Constrained layout with rounded positions: its sums differ in the last digits from process to process, and so
+    would files, since names of clipping paths are made from all digits.
     """
 
     def __init__(self, engine: LayoutEngine) -> None:

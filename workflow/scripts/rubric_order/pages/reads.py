@@ -1,7 +1,5 @@
-"""Single reads of one judge about one dataset: the items that the order moves most, and all facts about their reads.
-
-The page shows a choice of items, since a study can have a million reads. It says how the choice was made and what is
-left out.
+"""Single reads of one judge about one dataset: the items that the order moves most, how they were chosen, what is left
+out.
 """
 
 import json
@@ -29,15 +27,8 @@ MOVED, FAILED, DRAWN = WHY = ("moved most", "no score most often", "drawn at ran
 
 
 class Caps(NamedTuple):
-    """Limits on the items of each block of reads that are shown.
-
-    Attributes:
-        moved: number of items that the order moves most.
-        failed: number of further items, whose reads most often have no score.
-        drawn: number of further items, drawn at random.
-        reads: largest number of reads of an item that are shown.
-        characters: largest number of characters of a text that are shown.
-        seed: seed of the draw.
+    """Limits a block: items that the order moves most, that fail most, drawn with `seed`; reads of an item;
+    characters.
     """
 
     moved: int
@@ -54,17 +45,10 @@ def columns(known: Sequence[str]) -> list[str]:
 
 
 def measured(scores: pd.DataFrame) -> pd.DataFrame:
-    """Size of the order's effect on each item, over all of its reads.
+    """Size of the order's effect on each item of a block: `SETTING`, `NAMES`, counts, `mean`, `moved`, `moved_soft`.
 
-    Args:
-        scores: scores of one judge and dataset, see `scores.score_reads`, with `COLUMNS` and any of `OPTIONAL`.
-
-    Returns:
-        One row per item of a block, in the order of the scores: `SETTING`, `NAMES`, `n_reads`, `n_failed`, `n_orders`,
-        `mean` score, `moved` and `moved_soft`. `moved` is the greatest difference between the mean scores of two
-        orders, and `moved_soft` is the greatest difference between the mean expected scores of two orders. Each is NaN
-        if fewer than two orders have such a score. Verdicts of comparisons are no numbers. For comparisons, `moved` is
-        the share of verdicts other than the commonest verdict, and `mean` and `moved_soft` are NaN.
+    `moved`: greatest difference between mean (`moved_soft`: expected) scores of two orders, NaN below two; of
+    comparisons the share of verdicts other than the commonest.
     """
     keys = [*SETTING, *NAMES]
     table = scores[[*keys, "failure", "expected_score"]].assign(
@@ -95,18 +79,12 @@ def measured(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _numbered(*orderings: pd.Series) -> np.ndarray:
-    """A number for each row's orderings. Equal orderings have equal numbers."""
     rows = [tuple(tuple(ordering) for ordering in row) for row in zip(*orderings, strict=True)]
     return pd.factorize(pd.Series(rows, dtype=object))[0]
 
 
 def chosen(items: pd.DataFrame, caps: Caps, *, about: Sequence[object]) -> pd.DataFrame:
-    """The items of each block that are shown. Column `why` is the reason, one of `WHY`.
-
-    Args:
-        items: see `measured`.
-        about: names that identify the random draw, together with the block.
-    """
+    """Items of each block that are shown, with `why`, one of `WHY`; `about` and the block name the random draw."""
     parts = []
     for block, part in items.groupby(SETTING, sort=False):
         order = part.sort_values(["moved", "moved_soft"], ascending=False, kind="stable", na_position="last")
@@ -121,13 +99,8 @@ def chosen(items: pd.DataFrame, caps: Caps, *, about: Sequence[object]) -> pd.Da
 
 
 class Choice(NamedTuple):
-    """The items that are shown.
-
-    Attributes:
-        items: all items, see `measured`.
-        shown: the items that are shown, see `chosen`.
-        reads: scores of the items that are shown.
-        criteria: names of the criteria of each unit, in canonical order; empty for probes that ask one question.
+    """All items, see `measured`, those `shown`, their reads, and the criteria of each unit in canonical order, if
+    several.
     """
 
     items: pd.DataFrame
@@ -137,12 +110,7 @@ class Choice(NamedTuple):
 
 
 def choose(scores: pd.DataFrame, caps: Caps, about: Mapping[str, str]) -> Choice:
-    """Choose the items that are shown.
-
-    Args:
-        scores: see `measured`.
-        about: the names of `study`, `dataset` and `judge`.
-    """
+    """Choose the items that are shown."""
     scores = _as_written(scores.assign(question=scores["question"].fillna("")))
     items = measured(scores)
     shown = chosen(items, caps, about=[about[name] for name in ABOUT])
@@ -178,12 +146,7 @@ def content(
 ) -> dict[str, Any]:
     """Everything that the page shows of one judge and dataset, as values for JSON.
 
-    Args:
-        prompts: table with the columns `request_id` and `prompt`. For recorded answers, it has only prompts that are
-            known.
-        responses: see `scores.read_responses`.
-        raters: dictionary from an item's id to its human scores, for items with scores of several people.
-        about: see `choose`.
+    `prompts`: `request_id` and `prompt`, where known; `raters`: scores of an item that several people scored.
     """
     reads, answers = choice.reads, responses.set_index("request_id").to_dict("index")
     texts = _prompts(reads, dict(zip(prompts["request_id"], prompts["prompt"], strict=True)), caps.characters)
@@ -206,37 +169,23 @@ def content(
 
 
 def shown_in(text: str) -> dict[str, Any]:
-    r"""Content of a script that passes reads to the page, see `content`.
+    r"""Content of a script that passes reads to the page.
 
-    Args:
-        text: the script, a function call whose argument `page.script` wrote.
-
-    Example:
-        >>> shown_in("readsLoaded({});\n".format(page.script({"judge": "<j>"})))
-        {'judge': '<j>'}
+    >>> shown_in("readsLoaded({});\n".format(page.script({"judge": "<j>"})))
+    {'judge': '<j>'}
     """
     return json.loads(text[text.index("(") + 1 : text.rindex(")")])
 
 
 def page_of(study: str, *, permutes: str, sets: Sequence[Mapping[str, str]], rehearsal: str = "") -> str:
-    """The page of a study.
-
-    Args:
-        permutes: name of the options that are put in several orders, see `Probe`.
-        sets: `dataset` and `judge` of each file beside the page, with their labels.
-        rehearsal: note of a rehearsal; empty in any other run.
-    """
+    """The page of a study; `sets` has `dataset` and `judge`, with labels, of each file beside it."""
     data = {"study": study, "sets": list(sets)}
     return page.render("reads.html.jinja", study=study, permutes=permutes, data=data, rehearsal=rehearsal)
 
 
 class _Prompts(NamedTuple):
-    """Prompts in packed form. The prompts of one item share a beginning and an end, which are stored once.
-
-    Attributes:
-        frames: pairs of beginning and end.
-        parts: dictionary from each request to the index of its frame, from 0, and the text between beginning and end.
-        cut: requests whose prompts were too long and are cut.
+    """Packed prompts: `frames` are pairs of a beginning and an end; `parts` has frame and middle of each request;
+    `cut`: cut.
     """
 
     frames: list[tuple[str, str]]

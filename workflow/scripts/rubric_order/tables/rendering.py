@@ -15,13 +15,8 @@ from rubric_order.tables.spec import Table
 def rendered(
     table: Table, statistics: Mapping[str, pd.DataFrame], settings: Mapping[str, Any], labels: Labels
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows of a table with every digit, and the rows as they are printed.
-
-    Args:
-        table: the table of the result's module.
-        statistics: dictionary from an argument of `Table.table` to the statistic that it takes.
-        settings: the other arguments of `Table.table`.
-        labels: labels of judges and datasets, which are printed in place of the ids.
+    """Rows of a table with every digit, and as printed, with labels for ids; `statistics` by argument of
+    `Table.table`.
     """
     settings = dict(settings)
     read, labels = statistics_of_block(statistics, settings, labels)
