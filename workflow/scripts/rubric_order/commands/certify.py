@@ -130,11 +130,7 @@ def certify(
 def _adaptive(
     chosen: bool, target: float | None, probe_groups: int | None, places: bool, *, pilot: bool
 ) -> "Adaptive | None":
-    """Settings of asking in rounds; None without ``--adaptive``.
-
-    Raises:
-        InputError: the settings cannot be used, or are given without ``--adaptive``.
-    """
+    """Settings of asking in rounds; None without ``--adaptive``, which they all need."""
     from rubric_order.base.errors import InputError
     from rubric_order.library.certify.adaptive import Adaptive
 
@@ -184,7 +180,6 @@ def _say(console: "Console", *sentences: str) -> None:
 
 
 def _plan(made: "Certification") -> list[str]:
-    """Sentences on the requests that are still to be asked, and on their cost."""
     cost, texts = made.cost(), made.inputs.tables.items
     counts = (len(texts), "text"), (texts["group_id"].nunique(), "group"), (cost["requests"], "request")
     items, groups, requests = (f"{number:,} {word}{'' if number == 1 else 's'}" for number, word in counts)

@@ -137,14 +137,13 @@ def check(
 
 
 def _refuse_without(baseline: Path | None, values: dict[str, object]) -> None:
-    """Refuse options that need a baseline."""
     given = [name for name, value in values.items() if value is not None]
     if given and baseline is None:
         raise typer.BadParameter(f"{given[0]} needs --baseline")
 
 
 def _refusal(error: InputError | OSError) -> InputError:
-    """The error as one line, with the status for "cannot tell". A defect of the program is raised unchanged."""
+    """One line, with the status for "cannot tell"; a defect of the program is raised unchanged."""
     if isinstance(error, OSError):
         if error.errno not in command_line.OF_THE_DISK | command_line.OF_A_PATH:
             raise error

@@ -124,11 +124,7 @@ def shown(log: "Log", paths: list[Path]) -> list[str]:
 
 
 def _confirmed(log: "Log", *, yes: bool, number: int | None) -> "Rubric":
-    """The rubric that the user confirms.
-
-    Raises:
-        InputError: the rubric is not confirmed, or there is no rubric of this number.
-    """
+    """The rubric that the user confirms; an InputError without."""
     most = min(len(log.rubrics), RUBRICS_SHOWN)
     if number is not None and number > most:
         raise InputError(f"--rubric: expected at most {most}, found {number}")
@@ -147,11 +143,7 @@ def _confirmed(log: "Log", *, yes: bool, number: int | None) -> "Rubric":
 
 
 def _confirm_address(address: str | None) -> None:
-    """Ask whether the address in a log is the judge's: whoever wrote the log chose it.
-
-    Raises:
-        InputError: the address is not confirmed.
-    """
+    """Whoever wrote the log chose the address."""
     if address is None:
         return
     shown = commands.for_output(address)

@@ -21,13 +21,7 @@ SCORES, CHOICES = "reads that score", "reads that choose"
 
 
 class Audit(NamedTuple):
-    """Cards of a file.
-
-    Attributes:
-        form: form of the file: `SCORES`, `CHOICES`, or the form of a log.
-        cards: cards of scores; empty if the file has choices.
-        choices: cards of choices; empty if the file has scores.
-    """
+    """Cards of a file of scores or of choices; `form` is `SCORES`, `CHOICES`, or the form of a log."""
 
     form: str
     cards: tuple[Card, ...]
@@ -49,18 +43,9 @@ def audit(
     margin_points: float = estimates.POINTS,
     margin_log_odds: float = estimates.LOG_ODDS,
 ) -> Audit:
-    """Cards of a file of reads.
+    """Cards of a file, see `reads.read_file`; effects below the margins (points, log-odds) count as none.
 
-    Args:
-        file: see `reads.read_file`.
-        columns, scale: see `results.bias_card`.
-        nominal: whether the orderings list candidates instead of levels.
-        labels: meanings of written labels of choices.
-        margin_points: a smaller shift of the mean score counts as none.
-        margin_log_odds: a smaller preference for a position counts as none.
-
-    Raises:
-        InputError: the form of the file is not known, or the file is not as described.
+    With `nominal`, the orderings list candidates in place of levels; `labels` are meanings of written choices.
     """
     mapping = Columns(dict(columns or {}))
     table = reads_table.read_file(file, packed=True)
@@ -90,12 +75,8 @@ def audit(
 
 
 def page(found: Audit, file: Path, used: Mapping[str, object]) -> str:
-    """The page of an audit, as one file that loads nothing else.
-
-    Args:
-        found: the cards.
-        file: file that was read; the page shows its name, but not its folder.
-        used: options with which the file was read.
+    """Page of an audit, one file that loads nothing else: it shows the name of `file`, not its folder, and options
+    `used`.
     """
     run = {"file": file.name, "form": found.form, **{name: value for name, value in used.items() if value}}
     if found.cards:
@@ -124,11 +105,7 @@ def page(found: Audit, file: Path, used: Mapping[str, object]) -> str:
 def form_of(
     table: pd.DataFrame, where: str | Path, names: Columns, *, nominal: bool = False
 ) -> tuple[str, logs.Log | None]:
-    """Form of a table, and the log if the table is a log.
-
-    Raises:
-        InputError: the table is a log with an error, or a column that `names` gives is missing.
-    """
+    """Form of a table, and the log if it is one."""
     if not names.names and (log := logs.recognised(table, where)) is not None:
         return log.form, log
     named = column_names.named(table, names, where)

@@ -1,6 +1,6 @@
 """Correction of the scores of single reads, learnt from reads of the same judge in many orderings.
 
-This module and its imports at the top need numpy only, so that a service loads a calibration in little time.
+Imports at the top need numpy only, so that a service loads a calibration quickly.
 """
 
 from __future__ import annotations
@@ -240,7 +240,6 @@ class Calibrations(Mapping[str, Calibration]):
 
 
 def _readout(calibration: Calibration, part: Single) -> Readout:
-    """Readout of one judge's rows of a table: soft if all reads with a score have probabilities."""
     probable = ~np.isnan(part.probabilities[:, 0])
     all_known = bool(probable.any()) and bool(probable[~np.isnan(part.scores)].all())
     return Readout.SOFT if all_known and calibration.position is not None else Readout.HARD
@@ -261,11 +260,11 @@ def _digest(text: str | None) -> str:
 def _check_levels(
     calibration: Calibration, scores: np.ndarray, orderings: np.ndarray, where: str, *, refuse: bool = False
 ) -> None:
-    """Warn of levels that were not learnt from, and of shares of levels unlike those that were; or refuse them.
+    """Warn of (or refuse) levels that were not learnt from, and shares of levels `APART` from those that were, beyond
+    chance.
 
     The expected share of a level in an ordering is proportional to the reads with this level that were learnt from,
-    times the reads with a score at its position. Shares are apart if half of the sum of their absolute differences is
-    more than `APART` above what is likely by chance.
+    times the reads with a score at its position; the distance is half the sum of absolute differences.
     """
     scored = ~np.isnan(scores)
     if calibration.counts is None or not scored.any():
@@ -288,7 +287,7 @@ def _check_levels(
 
 
 def _first(shown: np.ndarray, n: int) -> str:
-    """Text for an error: an array's shape if it is no table of orderings, else the first row that is none, if any."""
+    """Text for an error: the shape if this is no table of orderings, else the first row that is none, if any."""
     if shown.ndim != 2 or shown.shape[1] != n:
         return f"an array of shape {shown.shape}"
     bad = (np.sort(shown, axis=1) != np.arange(1, n + 1)).any(axis=1)

@@ -289,10 +289,8 @@ def bias_card(
 
 
 def _notes(block: blocks.Block, unparsed: pd.Series) -> tuple[str, ...]:
-    """Facts that a reader should know about the reads of a judge.
-
-    Args:
-        unparsed: reason why the answer of each read gives no score, in the order of the file; None if it gives one.
+    """Facts that a reader should know about the reads of a judge; `unparsed`: reason for no score, in the order of the
+    file.
     """
     own, notes = block.table, []
     if unread := own["unread_judges"].iloc[0]:
@@ -323,7 +321,6 @@ def _of_scale(scale: scales.Scale) -> Iterator[str]:
 
 
 def _of_failures(unparsed: pd.Series) -> Iterator[str]:
-    """A sentence about answers that give no score."""
     counts = unparsed[unparsed.notna() & (unparsed != EMPTY)].value_counts()
     if len(counts):
         listed = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
@@ -338,25 +335,17 @@ def _rated(scores: pd.DataFrame, reads: Reads) -> pd.DataFrame:
 
 
 def _shown(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows with groups as the sample, without columns that are the same for all plain tables.
-
-    A plain table is one dataset. So rows about all datasets together would repeat the other rows, and are left out.
-    """
+    """A plain table is one dataset, so rows about all datasets together would repeat the others."""
     same = ["study", "profile", "condition", "dataset", "cluster", "seed", "confidence"]
     chosen = table[(table["cluster"] == "group") & (table["dataset"] != EVERY)].drop(columns=same, errors="ignore")
     return chosen.dropna(axis=1, how="all").reset_index(drop=True)
 
 
 def drawn(name: str, statistics: Mapping[str, pd.DataFrame], *, empty: str = "", **options: Any) -> Figure:
-    """A figure of the catalogue, for the strategy and the scale of the first judge.
+    """A figure of the catalogue, for strategy and scale of the first judge; `empty` is the reason if there is no
+    estimate.
 
-    The figure is closed in pyplot, so that a notebook shows it once, as the value of a cell.
-
-    Args:
-        name: name of the figure.
-        statistics: dictionary from a statistic's name to its table.
-        empty: reason why there are no estimates, if there are none.
-        options: options of the figure.
+    It is closed in pyplot, so that a notebook shows it once, as the value of a cell.
     """
     import matplotlib.pyplot as plt
 

@@ -126,11 +126,7 @@ def _asked(requests: pd.DataFrame, judge: PythonCallable, function: Function, fo
 
 
 def _judge(judge: Function | str, answer_format: str, settings: Mapping[str, Any]) -> PythonCallable:
-    """Settings of the judge, checked.
-
-    Raises:
-        InputError: a setting cannot be used; the message names it.
-    """
+    """Settings of the judge, checked."""
     name = judge if isinstance(judge, str) else _name(judge)
     try:
         made = PythonCallable.model_validate(
@@ -148,17 +144,15 @@ def _judge(judge: Function | str, answer_format: str, settings: Mapping[str, Any
 
 
 def _name(function: Function) -> str:
-    """Module and name of a function; for an object, module and name of its type."""
+    """For an object, module and name of its type."""
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{getattr(named, '__module__', None) or '__main__'}:{named.__qualname__}"
 
 
 def _with_function(judge: PythonCallable, function: Function | None) -> tuple[PythonCallable, Function]:
-    """The judge, with the version of its function and the kind of prompt that the function takes; and the function.
+    """The judge with its function's version and kind of prompt, and the function, which takes one argument.
 
-    Raises:
-        InputError: the function cannot be called with one argument; or it has no version, and the source of its module
-            does not define it completely.
+    Without a version, the source of its module must define it completely.
     """
     from rubric_order.judging.engines.python import functions
 
@@ -182,11 +176,6 @@ def _with_function(judge: PythonCallable, function: Function | None) -> tuple[Py
 
 
 def _checked(judge: PythonCallable) -> PythonCallable:
-    """A judge whose settings fit its function.
-
-    Raises:
-        InputError: a setting does not fit; the message names it.
-    """
     if problems := [problem for problem in judge.problems() if not problem.startswith("function:")]:
         raise InputError("\n".join(problems))
     return judge
@@ -205,11 +194,7 @@ def _is_of_module(function: Function) -> bool:
 
 
 def _rubric(rubric: Mapping[str, Any] | str | Path) -> Rubric:
-    """The rubric of all items.
-
-    Raises:
-        InputError: the rubric is not as described.
-    """
+    """The rubric of all items, from a mapping or a file."""
     if isinstance(rubric, Mapping):
         if set(rubric) != {"question", "levels"}:
             raise InputError(f"rubric: expected question and levels, found {', '.join(map(str, rubric)) or 'nothing'}")
@@ -229,11 +214,7 @@ def _rubric(rubric: Mapping[str, Any] | str | Path) -> Rubric:
 
 
 def _items(items: Items, rubric: Rubric, instruction: str | None) -> Iterator[Item]:
-    """Items of a table or of records.
-
-    Raises:
-        InputError: an item is not as described; the message names the row (from 1) and the field.
-    """
+    """Items of a table or of records; errors name row (from 1) and field."""
     records = items.to_dict("records") if isinstance(items, pd.DataFrame) else list(items)
     if not records:
         raise InputError("items: no rows")
@@ -280,7 +261,6 @@ def _is_missing(value: object) -> bool:
 
 
 def _number(value: Any) -> Any:
-    """A number of numpy as one of Python."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -307,7 +287,7 @@ def as_reads(scores: pd.DataFrame, responses: pd.DataFrame, n: int) -> pd.DataFr
 
 
 def _by_score(shares: Sequence[float] | None, ordering: Sequence[int], n: int) -> np.ndarray:
-    """Probability of each score, from the probability of each position; NaN if it is not known. Shape (n,)."""
+    """Shape (n,), NaN if not known."""
     given = np.full(n, np.nan)
     if shares is not None:
         given[np.array(ordering) - 1] = np.array(shares)

@@ -20,14 +20,8 @@ SAMPLE_NOTE = (
 
 @dataclass(frozen=True)
 class Inputs:
-    """The items of a study.
-
-    Attributes:
-        dataset: id of the dataset.
-        adapter: adapter of the dataset.
-        sources: dictionary from the adapter's name of a file to its path: files of the user, or of the package.
-        tables: items, rubrics and pairs of the groups that are kept.
-        limit: number of groups that are kept, from the first; None for all.
+    """Items of a study: tables of the first `limit` groups (None for all), and the adapter's `sources`, of user or
+    package.
     """
 
     dataset: str
@@ -38,11 +32,7 @@ class Inputs:
 
     @property
     def n(self) -> int:
-        """Number of score levels.
-
-        Raises:
-            InputError: the rubrics have different numbers of levels.
-        """
+        """Number of score levels, the same for all rubrics."""
         counts = sorted({len(levels) for levels in self.tables.rubrics["levels"]})
         if len(counts) > 1:
             shown = ", ".join(map(str, counts))
@@ -74,15 +64,8 @@ class Inputs:
 
 
 def read(items: Path | None, rubric: Path | None, *, groups: int | None = None) -> Inputs:
-    """The items of a study, checked.
-
-    Args:
-        items: table of the user, see ``docs/custom_data.md``; None for the sample.
-        rubric: YAML file with the rubric, if the table has none.
-        groups: number of groups that are kept, from the first; None for all.
-
-    Raises:
-        InputError: a file cannot be read, or an item, rubric or level is not as described.
+    """Items of a study, checked: the user's table, or the sample (None); `rubric` is a YAML file where the table has
+    none.
     """
     if items is None:
         if rubric is not None:

@@ -29,18 +29,7 @@ LIMIT = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(calls|tokens)?")
 
 @dataclass(frozen=True)
 class Options:
-    """Settings of a judge that have an option of their own. None stands for the default of a setting.
-
-    Attributes:
-        model: name of the model at an endpoint.
-        api_key_env: environment variable that holds the key.
-        key_over_http: send the key over plain http to another machine.
-        answer_format: ``feedback`` for feedback and then the score, or ``score`` for the score alone.
-        template: file of a prompt of the user's own.
-        prices: price of a million tokens of prompts, and of answers, such as ``0.4,1.6``.
-        budget: money, or a number of calls or tokens, such as ``2.50`` or ``500calls``.
-        changes: further settings, each ``KEY=VALUE``, such as ``sampling/temperature=0.7``.
-    """
+    """Settings of a judge that have an option of their own, as commands write them; None for the default."""
 
     model: str | None = None
     api_key_env: str | None = None
@@ -53,20 +42,12 @@ class Options:
 
 
 def block(word: str, options: Options) -> dict[str, Any]:
-    """The block of config of a judge.
+    """Block of config of a judge, from a word of `FORMS`.
 
-    Args:
-        word: see `FORMS`.
-        options: further settings of the judge.
-
-    Raises:
-        InputError: the word is of no such form, or an option does not fit it.
-
-    Examples:
-        >>> block("http://localhost:8000/v1", Options(model="m"))["base_url"]
-        'http://localhost:8000/v1'
-        >>> block("my_judges:score", Options())["engine"]
-        'python'
+    >>> block("http://localhost:8000/v1", Options(model="m"))["base_url"]
+    'http://localhost:8000/v1'
+    >>> block("my_judges:score", Options())["engine"]
+    'python'
     """
     made = _of_word(word, options.model)
     made |= {"api_key_env": options.api_key_env} if options.api_key_env is not None else {}
@@ -152,11 +133,7 @@ def _budget(text: str, made: Mapping[str, Any]) -> dict[str, float | int]:
 
 
 def _change(made: dict[str, Any], change: str) -> None:
-    """Set one key of a block, in place.
-
-    Raises:
-        InputError: the change is not ``KEY=VALUE``, or the value is no YAML.
-    """
+    """Set one key of a block, from ``KEY=VALUE`` with a value in YAML, in place."""
     path, equals, text = change.partition("=")
     if not equals or not path:
         raise InputError(f"--set: expected KEY=VALUE, such as sampling/temperature=0.7, found {change!r:.60}")
@@ -172,11 +149,10 @@ def _change(made: dict[str, Any], change: str) -> None:
 
 
 def judge_id(label: str) -> str:
-    """Id of a judge, made from its label. No judge that comes with a clone has such an id.
+    """Id of a judge, made from its label; no judge that comes with a clone has such an id.
 
-    Examples:
-        >>> judge_id("org/Model-7B")
-        'judge_model_7b'
+    >>> judge_id("org/Model-7B")
+    'judge_model_7b'
     """
     name = re.sub("[^a-z0-9]+", "_", label.rpartition("/")[2].lower()).strip("_")
     return f"judge_{name}" if name else "judge"

@@ -36,11 +36,7 @@ def engines() -> tuple[str, ...]:
 
 
 def kind(block: object) -> type[Judge] | None:
-    """The model of a judge's block of config; None if no model has its engine.
-
-    Raises:
-        InputError: the engine's package is faulty, see `Plugins.load`.
-    """
+    """Model of a judge's block of config; None if no model has its engine."""
     engine = block.get("engine") if isinstance(block, Mapping) else None
     if engine == "openai" and isinstance(block, Mapping):
         return Server if block.get("serve") is not None else Endpoint
@@ -55,13 +51,8 @@ def kind(block: object) -> type[Judge] | None:
 
 
 def _chosen(block: object) -> tuple[type[Judge], object]:
-    """The model of a judge's block, and the block without keys of other kinds of judges.
-
-    Such a key is dropped if it is null or has its default.
-
-    Raises:
-        PydanticCustomError: the engine or the address is missing, the engine is unknown, or a key of another kind has
-            another value.
+    """Model of a judge's block, and the block without keys of other kinds of judges that are null or have their
+    default.
     """
     if not isinstance(block, Mapping):
         raise PydanticCustomError("dict_type", "expected a mapping")
@@ -90,7 +81,6 @@ NEEDS_ADDRESS = "needs either base_url, or serve for a server of its own"
 
 
 def _usual(model: type[Judge], key: str) -> object:
-    """The default of a key; None if the key is required."""
     field = model.model_fields[key]
     return None if field.is_required() else plain(field.get_default(call_default_factory=True))
 
@@ -115,10 +105,8 @@ AnyJudge = Annotated[Judge, Chosen(_chosen)]
 
 
 def read(block: Mapping[str, Any]) -> Judge:
-    """A judge from the block that a job gets.
-
-    Args:
-        block: the judge's settings. For a judge that makes reference answers, ``roles`` has the sampling of its roles.
+    """Judge from the block that a job gets; ``roles`` has the sampling of those that write and review reference
+    answers.
     """
     block = dict(block)
     roles = block.pop("roles", None)

@@ -63,7 +63,7 @@ class Chat(OverHttp):
         return None if self.extra_body else super().draws_at
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """Add the number of likeliest tokens, if they are requested. From vLLM, the labels are requested instead."""
+        """From vLLM the labels are requested in place of the likeliest tokens."""
         reads_options = "criteria_format" in formats or self.answer_format == "score"
         likeliest = self.top_logprobs if self.dialect != "vllm" and reads_options else None
         return super()._identity_of_kind(formats) | {"top_logprobs": likeliest}
@@ -91,9 +91,8 @@ class Batch(Settings):
 def seconds(duration: str) -> float:
     """Length of a duration of config in seconds.
 
-    Examples:
-        >>> seconds("90m")
-        5400.0
+    >>> seconds("90m")
+    5400.0
     """
     return float(duration[:-1]) * UNITS[duration[-1]]
 
@@ -174,7 +173,7 @@ class Server(Chat, Loaded):
         return replace(super().capabilities, prices=self.prices)
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """The server's arguments and the dialect of vLLM. The time that it may take to start does not count."""
+        """The time that a server may take to start does not count."""
         values = Loaded._identity_of_kind(self, formats) | super()._identity_of_kind(formats)
         arguments = {"arguments": whole(self.serve.arguments or {})}
         return values | {"serve": arguments, "dialect": "vllm", "top_logprobs": None}

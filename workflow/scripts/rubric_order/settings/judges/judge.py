@@ -129,12 +129,7 @@ def variants() -> Any:
 
 
 class Blocks(NamedTuple):
-    """Blocks of tokens in which an engine's prefix cache keeps prompts.
-
-    Attributes:
-        size: tokens per block.
-        least: smallest number of tokens of a shared prefix that the cache finds.
-    """
+    """Tokens per block of an engine's prefix cache, and the fewest tokens of a shared prefix that it finds."""
 
     size: int
     least: int = 0
@@ -142,18 +137,11 @@ class Blocks(NamedTuple):
 
 @dataclass(frozen=True)
 class Capabilities:
-    """Abilities of a judge's engine. Other code asks for abilities, and not for the kind of judge.
+    """Abilities of a judge's engine, for which other code asks in place of its kind.
 
-    Attributes:
-        log_probabilities: whether it gives the log-probabilities of labels where they are read.
-        several_questions: whether it answers prompts that ask several questions.
-        constrained: whether it can continue a given beginning of an answer, and can be restricted to labels. Second
-            requests, prefixes of answers, and criteria in lines need this.
-        tokenizer: whether the tokenizer of its model can be on this machine, to count tokens.
-        prefix_cache: blocks of its prefix cache; None if every prompt is computed whole.
-        prices: prices of its calls; None if calls cost nothing or the price is not known.
-        writes: whether it answers in text.
-        labels: whether its prompts show the IDs of levels.
+    `log_probabilities` of labels where they are read; `constrained`: continues a beginning, and can be restricted to
+    labels (second requests and criteria in lines need it); `tokenizer`: may be on this machine; `labels`: prompts show
+    level IDs.
     """
 
     log_probabilities: bool = True
@@ -314,11 +302,7 @@ class Judge(Settings):
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """A judge from a JSON file with the judge's block, see `read`.
-
-        Raises:
-            InputError: the file cannot be read, or holds no judge of this kind.
-        """
+        """Judge of this kind from a JSON file with its block, see `read`."""
         from rubric_order.settings.judges import read
 
         try:
@@ -336,13 +320,9 @@ class Judge(Settings):
         return judge
 
     def identity(self, formats: Collection[str]) -> dict[str, Any]:
-        """The part of the settings on which answers to the prompts of a probe depend.
+        """Settings on which answers to a probe's prompts depend; `formats` names those of role `FORMAT` that count.
 
-        A local model is identified by the content of its weights. Neither its path nor its name is part of a request's
-        name. A number counts as the same however it is written, so temperatures 0 and 0.0 are the same.
-
-        Args:
-            formats: settings of role `FORMAT` that the probe's requests depend on.
+        A local model counts by the content of its weights, not by path or name; temperatures 0 and 0.0 are the same.
         """
         values = {}
         for name, field in type(self).model_fields.items():
@@ -418,10 +398,10 @@ class Judge(Settings):
 
     @property
     def draws_at(self) -> float | None:
-        """The temperature at which the judge's score is one draw from its option probabilities.
+        """Temperature at which the score is one draw from its option probabilities; None if it is not known, or is no
+        such draw.
 
-        None if it is not known, or if the score is not such a draw: text before the score differs between repeats, or
-        an endpoint or nucleus sampling changes the probabilities.
+        Text before the score differs between repeats; endpoints and nucleus sampling change the probabilities.
         """
         thinks = self.chat_template_kwargs.get("enable_thinking")
         draws = self.answer_format == "score" and not thinks and self.sampling.top_p == 1
@@ -433,11 +413,7 @@ class Judge(Settings):
         return self.greedy_repeats == "reuse" and self.sampling.temperature == 0
 
     def under(self, profile: str) -> Self:
-        """The judge under one of its profiles; `DEFAULT_PROFILE` changes nothing.
-
-        Raises:
-            KeyError: the judge has no such profile.
-        """
+        """The judge under one of its profiles; `DEFAULT_PROFILE` changes nothing."""
         if profile == DEFAULT_PROFILE:
             return self
         changes = self.profiles[profile].block()
@@ -466,14 +442,8 @@ class Judge(Settings):
         return {profile for profile in profiles if self.under(profile).reuses_greedy}
 
     def varied(self, profiles: Iterable[str], path: str) -> dict[str, object]:
-        """Values of a setting: under each profile that sets it, and under the default profile.
-
-        Args:
-            profiles: ids of profiles; the judge need not have them.
-            path: path of the setting, such as ``sampling/temperature``.
-
-        Returns:
-            Dictionary from a profile to the value. Profiles that do not set it are left out.
+        """Values of a setting by profile, where it sets the `path` (``sampling/temperature``), and of the default
+        profile.
         """
         blocks = {DEFAULT_PROFILE: self.block()} | {name: profile.block() for name, profile in self.profiles.items()}
         values = {name: _at(blocks[name], path) for name in profiles if name in blocks}
@@ -492,7 +462,6 @@ class Judge(Settings):
         yield from (problem for problem in self.under(profile)._problems_of_any_profile() if problem not in own)
 
     def _problems_of_any_profile(self) -> Iterator[str]:
-        """Contradictions in settings that a profile can change, for judges of any kind and for judges of this kind."""
         yield from self._problems_of_profile()
         if tag := TAG_OF_TEMPLATE.search(self.system_prompt or ""):
             yield (
@@ -524,11 +493,7 @@ FORMATS = tuple(fields(Judge, [Role.FORMAT]))  # settings that say how answers a
 
 
 class Engine:
-    """Part of an engine that settings need. `judging.engines.Engine` is the whole class.
-
-    Attributes:
-        JUDGE: model of the settings of the engine's judges.
-    """
+    """Part of an engine that settings need, see `judging.engines.Engine`: the model of its judges' settings."""
 
     JUDGE: type[Judge]
 

@@ -27,11 +27,8 @@ ENDPOINT_BLOCKS = Blocks(128, least=1024)  # from the guide to OpenAI's prompt c
 
 
 class OverHttp(Metered):
-    """A judge that is asked over HTTP, whoever runs the server.
-
-    Attributes:
-        IN_BODY: dictionary from a field of a request to the setting that writes it. `extra_body` may not repeat these
-            fields.
+    """A judge that is asked over HTTP; `IN_BODY` maps fields of a request, which `extra_body` may not repeat, to
+    settings.
     """
 
     IN_BODY: ClassVar[Mapping[str, str]] = {}
@@ -64,7 +61,6 @@ class OverHttp(Metered):
         return {self.shown_name, *self.accept_models}
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """Further fields of the request, if there are any."""
         return {"extra_body": whole(self.extra_body) or None}
 
     def _problems_of_profile(self) -> Iterator[str]:

@@ -103,7 +103,6 @@ class Loaded(Judge):
         return self.gguf is not None
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """Arguments of the engine that may change an answer. Other arguments do not count."""
         return {
             "engine_args": {name: whole(value) for name, value in self.engine_args.items() if name not in SPEED} or None
         }
