@@ -29,20 +29,10 @@ def main(
     comparisons: dict,
     output: Path,
 ) -> None:
-    """Write each request once, with its prompt. Requests that an earlier study sends are left out.
+    """Write each request once, with its prompt, without those that an earlier study sends.
 
-    Args:
-        plans: plans of the study and judge, one per dataset.
-        items: files of items, one per dataset.
-        rubrics: files of rubrics, in the same order.
-        pairs: files of pairs, in the same order.
-        references: files of reference answers, for the datasets that have any.
-        earlier: files of the requests that earlier studies send to the judge.
-        template: template of the prompt.
-        probe: the study's probe.
-        judge: the judge's settings.
-        comparisons: settings of pairs and lists, see `Probe.units`.
-        output: file of the requests.
+    One file of plans, items, rubrics and pairs per dataset, in one order; references of the datasets that have any.
+    `comparisons`: settings of pairs and lists, see `Probe.units`.
     """
     reads = PLAN.read(*plans, columns=planned.COLUMNS)
     owned = REQUESTS.read(*earlier, columns=["request_id"])["request_id"] if earlier else []

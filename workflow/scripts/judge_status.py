@@ -13,16 +13,10 @@ from rubric_order.tables.judge_status import BATCHES, BATCHES_CAPTION, CAPTION, 
 
 
 def main(judges: dict, requests: Path, references: Path, stores: Path, output: Path, batches: Path) -> None:
-    """Print and write the state of each judge, and its open batches.
+    """Print and write the state of each judge, and its open batches: two CSV files, with the other formats beside them.
 
-    Args:
-        judges: dictionary from each judge to its `label`, the names of its `studies`, the `currency` of its prices, and
-            `references`: for each dataset, the steps of making reference answers that the judge answers.
-        requests: folder of requests, with one folder per study and one file per judge.
-        references: folder of reference answers, with the requests of each step.
-        stores: folder of response stores, one per judge.
-        output: the CSV file of the judges' states. Markdown, LaTeX and HTML files are written beside it.
-        batches: the CSV file of open batches. The other three formats are written beside it, too.
+    `judges` has `label`, `studies`, `currency`, and as `references` the steps that it answers by dataset. `requests`
+    lie as ``STUDY/JUDGE``, `stores` as ``JUDGE``.
     """
     parts, open_batches = {}, {}
     now = datetime.now(UTC)

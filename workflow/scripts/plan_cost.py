@@ -13,19 +13,12 @@ from rubric_order.tables import plan_cost
 
 
 def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Path, models: Path, output: Path) -> None:
-    """Print and write the cost of the requests that have no answer yet, for each judge.
+    """Print and write, for each judge, the cost of the requests that have no answer yet; other formats lie beside the
+    CSV file.
 
-    Args:
-        judges: dictionary from each judge to its `settings`, the name of the folder of its `converted` weights, its
-            `studies` with their datasets, and `unpinned`: true if nobody has asked the hub for the model's commit yet.
-        references: dictionary with an entry for each dataset whose reference answers are still to be made. An entry has
-            the `settings` and `rounds` of their making, the paths of the files, the `labels` of the judges that write
-            and review, and the judges, scales and conditions of the `studies` that read the dataset.
-        plans: folder of plans, with one folder per study and dataset and one file per judge.
-        requests: folder of requests, with one folder per study and one file per judge.
-        stores: folder of response stores, one per judge.
-        models: folder of converted weights.
-        output: the CSV file. Markdown, LaTeX and HTML files are written beside it.
+    `judges`: `settings`, folder of `converted` weights, `studies` with datasets, `unpinned` if the hub was not asked.
+    `references`: by dataset whose answers are to be made, `settings`, `rounds`, paths, `labels`, and `studies` that
+    read it.
     """
     parts = {}
     planned = {name: read(block["settings"]) for name, block in judges.items()}
