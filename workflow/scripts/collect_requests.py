@@ -52,7 +52,7 @@ def main(
             units = planned.units_asked(block, *of_dataset, source, probe=probe, comparisons=comparisons)
             for start in range(0, len(block), ROWS_PER_WRITE):
                 part = planned.render_requests(block.iloc[start : start + ROWS_PER_WRITE], units)
-                yield from parquet.in_row_groups(REQUESTS.table(part))
+                yield from parquet.split_row_groups(REQUESTS.table(part))
 
     REQUESTS.write(rendered(), output)
     command_line.log.info("%d reads need %d requests of this study's own", len(reads), len(requests))

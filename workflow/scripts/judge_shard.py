@@ -30,7 +30,7 @@ def main(
     """
     REQUESTS.check(*requests)
     kept, output = Store(store), output.absolute()
-    judge = judge.with_weights(files.read_json(weights)) if weights else judge
+    judge = judge.add_weights(files.read_json(weights)) if weights else judge
     files.remove_leftovers(store)
     files.remove_leftovers(output.parent)
     with locks.only_writer(output):

@@ -6,7 +6,7 @@ from pathlib import Path
 from rubric_order import tables
 from rubric_order.base import command_line
 from rubric_order.base.errors import printable
-from rubric_order.base.labels import Labels, with_labels
+from rubric_order.base.labels import Labels, replace_ids
 from rubric_order.judging import status
 from rubric_order.judging.store import Store
 from rubric_order.tables.judge_status import BATCHES, BATCHES_CAPTION, CAPTION, TABLE
@@ -27,11 +27,11 @@ def main(judges: dict, requests: Path, references: Path, stores: Path, output: P
         open_batches[judge] = status.open_batches(store, now)
     labels = Labels({judge: block["label"] for judge, block in judges.items()}, {})
     rows = TABLE.table(parts, {judge: block["currency"] for judge, block in judges.items()})
-    printed = with_labels(TABLE.for_print(rows), labels)
+    printed = replace_ids(TABLE.for_print(rows), labels)
     tables.write(rows, printed, output.with_suffix(""), CAPTION)
     print(printable(printed.to_markdown(index=False, disable_numparse=True)))
     rows = BATCHES.table(open_batches)
-    printed = with_labels(BATCHES.for_print(rows), labels)
+    printed = replace_ids(BATCHES.for_print(rows), labels)
     tables.write(rows, printed, batches.with_suffix(""), BATCHES_CAPTION)
     if len(rows):
         print(printable(f"\n{printed.to_markdown(index=False, disable_numparse=True)}"))

@@ -28,7 +28,7 @@ def main(
     """
     REQUESTS.check(*requests)
     kept = Store(store)
-    judge = judge.with_weights(files.read_json(weights)) if weights else judge
+    judge = judge.add_weights(files.read_json(weights)) if weights else judge
     files.remove_leftovers(store)
     with locks.only_writer(output):
         asked, _ = pilot.sample(requests, probes)

@@ -5,7 +5,7 @@ from pathlib import Path
 from rubric_order import tables
 from rubric_order.base import command_line
 from rubric_order.base.errors import printable
-from rubric_order.base.labels import Labels, with_labels
+from rubric_order.base.labels import Labels, replace_ids
 from rubric_order.judging import costs, number_formats, reference_costs
 from rubric_order.judging.store import Store
 from rubric_order.settings.judges import read
@@ -35,7 +35,7 @@ def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Pa
     rows = plan_cost.table(parts, made)
     labels = {name: judge.label for name, judge in planned.items()}
     labels |= {name: label for how in references.values() for name, label in how["labels"].items()}
-    printed = with_labels(plan_cost.for_print(rows), Labels(labels, {}))
+    printed = replace_ids(plan_cost.for_print(rows), Labels(labels, {}))
     tables.write(rows, printed, output.with_suffix(""), plan_cost.CAPTION)
     print(printable(printed.to_markdown(index=False, disable_numparse=True)))
     moving = {judge.label: judge.revision for name, judge in planned.items() if judges[name]["unpinned"]}

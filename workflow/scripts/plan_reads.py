@@ -38,7 +38,7 @@ def main(
         PAIRS.read(pairs),
         study=study,
         judge_id=judge_id,
-        judge=judge.with_weights(files.read_json(weights)) if weights else judge,
+        judge=judge.add_weights(files.read_json(weights)) if weights else judge,
         template=frames.load_template(template),
         design=Design(**design),
         probe=probe,

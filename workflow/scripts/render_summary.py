@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from rubric_order.base import command_line, files
-from rubric_order.base.labels import Labels, in_order
+from rubric_order.base.labels import Labels, order_by_labels
 from rubric_order.cards import criteria, summary, unread
 from rubric_order.contracts.estimates import ESTIMATES
 from rubric_order.scoring import usage
@@ -34,7 +34,7 @@ def main(
     score is.
     """
     label_of = Labels(**labels)
-    read = {name: in_order(ESTIMATES.read(path), label_of) for name, path in statistics.items()}
+    read = {name: order_by_labels(ESTIMATES.read(path), label_of) for name, path in statistics.items()}
     costs = {key: cost for path in scores for key, cost in usage.costs_of(path, prices).items()}
     cards = summary.made(read, note=run.get("rehearsal", ""), costs=costs) if read else []
     of_criteria = criteria.cards(read[criteria.STATISTIC], margin) if criteria.STATISTIC in read else []

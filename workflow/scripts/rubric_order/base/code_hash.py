@@ -114,17 +114,17 @@ def _read(path: Path, _modified: int, package: Package | None = None) -> tuple[s
     """
     source = path.read_bytes()
     if package is not None and package.name != PACKAGE:
-        return _of_syntax(source, package.name, path.relative_to(package.folder))
-    kept = path.parent / "__pycache__" / f"{path.stem}.syntax.json"
+        return _syntax_hash(source, package.name, path.relative_to(package.folder))
+    cache = path.parent / "__pycache__" / f"{path.stem}.syntax.json"
     content = hashlib.blake2b(_own() + source, digest_size=16).hexdigest()
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        saved = json.loads(kept.read_text(encoding="utf-8"))
+        saved = json.loads(cache.read_text(encoding="utf-8"))
         if saved["content"] == content:
             return saved["syntax"], frozenset(saved["used"])
-    digest, used = _of_syntax(source)
+    digest, used = _syntax_hash(source)
     if not sys.dont_write_bytecode:
         with contextlib.suppress(OSError):
-            _keep(kept, {"content": content, "syntax": digest, "used": sorted(used)})
+            _keep(cache, {"content": content, "syntax": digest, "used": sorted(used)})
     return digest, used
 
 
@@ -140,7 +140,7 @@ def _keep(path: Path, found: dict[str, object]) -> None:
     os.replace(temporary, path)
 
 
-def _of_syntax(source: bytes, package: str = PACKAGE, path: Path | None = None) -> tuple[str, frozenset[str]]:
+def _syntax_hash(source: bytes, package: str = PACKAGE, path: Path | None = None) -> tuple[str, frozenset[str]]:
     """Hash and names as from `_read`. `path` lies within the folder of its package; None for a file of ours."""
     tree = ast.parse(source)
     nodes = list(ast.walk(tree))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from rubric_order.base import gold as golds
-from rubric_order.base.conditions import of_condition
+from rubric_order.base.conditions import select_condition
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE, EVERY
 
 # Columns of printed tables that hold a judge (also as judge/profile), or a dataset. `golden` and `source` name the
@@ -45,7 +45,7 @@ class Labels(NamedTuple):
         return list(self.datasets).index(name) if name in self.datasets else len(self.datasets)
 
 
-def in_order(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
+def order_by_labels(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     """Estimates in the order of the labels, rows about all judges or datasets last; published numbers keep the paper's
     order.
     """
@@ -67,10 +67,10 @@ def statistics_of_block(
     Removes `condition` from `settings`.
     """
     condition = settings.pop("condition", BASELINE)
-    read = {name: of_condition(estimates, condition) for name, estimates in statistics.items()}
+    tables = {name: select_condition(estimates, condition) for name, estimates in statistics.items()}
     if settings.get("profile") == EVERY:
-        read, labels = every_profile(read, labels)
-    return {name: in_order(estimates, labels) for name, estimates in read.items()}, labels
+        tables, labels = every_profile(tables, labels)
+    return {name: order_by_labels(estimates, labels) for name, estimates in tables.items()}, labels
 
 
 def every_profile(statistics: Mapping[str, pd.DataFrame], labels: Labels) -> tuple[dict[str, pd.DataFrame], Labels]:
@@ -87,8 +87,8 @@ def every_profile(statistics: Mapping[str, pd.DataFrame], labels: Labels) -> tup
     judges = {}
     for judge, label in labels.judges.items():
         judges[judge] = label
-        own = sorted(name for name in seen if name.startswith(f"{judge}/"))
-        judges |= {name: f"{label}, {name.partition('/')[2]}" for name in own}
+        profiles = sorted(name for name in seen if name.startswith(f"{judge}/"))
+        judges |= {name: f"{label}, {name.partition('/')[2]}" for name in profiles}
     return tables, labels._replace(judges=judges)
 
 
@@ -104,7 +104,7 @@ def _profiles_as_judges(table: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     return changed
 
 
-def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
+def replace_ids(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     """A printed table with labels for the ids in the columns of `JUDGES`, `DATASETS` and `NAMED_BY`, and in heads."""
     labelled = printed.copy()
     for name in printed:

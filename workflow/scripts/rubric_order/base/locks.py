@@ -44,7 +44,7 @@ def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
     """
     path = output.parent.resolve() / f".{output.name}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
-    told, begun, pause = None, time.monotonic(), POLL_SECONDS / 40
+    reported, begun, pause = None, time.monotonic(), POLL_SECONDS / 40
     while True:
         with _TURN:
             file, holder = _take(path)
@@ -53,9 +53,9 @@ def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
         if time.monotonic() - begun >= patience:
             yield False
             return
-        if told != holder:
+        if reported != holder:
             log.warning("waiting for %s, which makes %s", _name(holder), output)
-            told = holder
+            reported = holder
         time.sleep(pause)
         pause = min(2 * pause, POLL_SECONDS)
     try:

@@ -40,17 +40,17 @@ def write_by_content(
     """
     written = Path(folder, "new.parquet")
 
-    def by_content(temporary: Path) -> Path:
+    def content_path(temporary: Path) -> Path:
         nonlocal written
         written = written.with_stem(content_hash(temporary))
         return written
 
-    with atomic(written, rename=by_content) as temporary:
+    with atomic(written, rename=content_path) as temporary:
         _write_parts(tables, temporary, metadata, plain)
     return written
 
 
-def in_row_groups(table: pa.Table, rows: int = GROUP_ROWS) -> Iterator[pa.Table]:
+def split_row_groups(table: pa.Table, rows: int = GROUP_ROWS) -> Iterator[pa.Table]:
     """A table in parts of `rows` rows, which `write` writes as row groups. An empty table is one part."""
     return (table.slice(start, rows) for start in range(0, max(len(table), 1), rows))
 
@@ -76,8 +76,8 @@ def _write_parts(tables: Iterable[pa.Table], path: Path, metadata: dict[str, Any
     parts = iter(tables)
     first = next(parts)
     provenance = {"schema_version": SCHEMA_VERSION, "rubric_order": __version__, **metadata}
-    kept = first.schema.metadata or {}  # column types, as pandas writes them
-    schema = first.schema.with_metadata({**kept, b"rubric_order": json.dumps(provenance, sort_keys=True)})
+    pandas_metadata = first.schema.metadata or {}  # column types, as pandas writes them
+    schema = first.schema.with_metadata({**pandas_metadata, b"rubric_order": json.dumps(provenance, sort_keys=True)})
     options = {"compression": "zstd", "write_page_checksum": True}
     if plain is not None:
         columns = [path for name in schema.names for path in (name, f"{name}.list.element") if name != plain]

@@ -22,7 +22,7 @@ def end_once() -> None:
     Python drops exceptions raised in `__del__`: the signal is then sent again until it ends the job.
     """
     asked = 0  # the signal that ends the job
-    told = sys.unraisablehook
+    before = sys.unraisablehook
 
     def end(number: int, _: object) -> None:
         nonlocal asked
@@ -37,7 +37,7 @@ def end_once() -> None:
     def dropped(what: "sys.UnraisableHookArgs") -> None:
         nonlocal asked
         if not (asked and isinstance(what.exc_value, (SystemExit, KeyboardInterrupt))):
-            told(what)
+            before(what)
             return
         number, asked = asked, 0
         again = threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), number))

@@ -117,9 +117,9 @@ def sentences(reads: "Sequence[Read]") -> list[str]:
     range_ = f"from {lowest} to {highest}, {mean:.2f} on average" if lowest < highest else f"each gives {lowest}"
     said = f"{len(scored)} of {len(reads)} orderings give a score: {range_}."
     counts = {place: places.count(place) for place in range(1, len(scored[0].ordering) + 1)}
-    shown = ", ".join(f"{count} at position {place}" for place, count in counts.items())
+    positions = ", ".join(f"{count} at position {place}" for place, count in counts.items())
     return [
         said,
-        f"What was chosen stood {shown}.",
+        f"What was chosen stood {positions}.",
         "One text is an example, not a finding: a study takes 20 groups or more.",
     ]

@@ -120,7 +120,7 @@ def shown(log: "Log", paths: list[Path]) -> list[str]:
         lines += [f"   lowest first: {' '.join(said)}" if said else "   lowest first: not known, give --order", ""]
     if others := log.rubrics[RUBRICS_SHOWN:]:
         lines += [f"and {len(others)} other lists, each in at most {others[0].prompts} prompts", ""]
-    return [commands.for_output(line) for line in lines]
+    return [commands.escape_output(line) for line in lines]
 
 
 def _confirmed(log: "Log", *, yes: bool, number: int | None) -> "Rubric":
@@ -146,9 +146,9 @@ def _confirm_address(address: str | None) -> None:
     """Whoever wrote the log chose the address."""
     if address is None:
         return
-    shown = commands.for_output(address)
-    if not (_is_terminal() and typer.confirm(f"Send the prompts to {shown}, the address in the log?")):
-        raise InputError(f"--base-url: the log names {shown:.200}, which is not confirmed; expected --base-url ADDRESS")
+    text = commands.escape_output(address)
+    if not (_is_terminal() and typer.confirm(f"Send the prompts to {text}, the address in the log?")):
+        raise InputError(f"--base-url: the log names {text:.200}, which is not confirmed; expected --base-url ADDRESS")
 
 
 def _is_terminal() -> bool:
@@ -166,7 +166,7 @@ def written(study: "Written") -> list[str]:
         lines.append(f"{study.agreeing} of {study.scored} recorded answers are read as the score in the log.")
     if not study.text_is_named:
         lines.append("The judged text is taken to be what differs from prompt to prompt.")
-    return [*lines, commands.for_output(f"Judge: {study.judge.model} at {study.judge.base_url}")]
+    return [*lines, commands.escape_output(f"Judge: {study.judge.model} at {study.judge.base_url}")]
 
 
 def _card(study: "Written", *, as_json: bool) -> None:

@@ -28,8 +28,8 @@ def drawn(
     """Draw a figure from its block of config with the module that has its `draw`; `note` is a word across it."""
     settings = dict(settings)
     output.use_style(style, settings.pop("preset"))
-    read, labels = statistics_of_block(statistics, settings, labels)
-    figure = view.draw(module, **read, **settings, labels=labels)
+    tables, labels = statistics_of_block(statistics, settings, labels)
+    figure = view.draw(module, **tables, **settings, labels=labels)
     if note:
         figure.text(0.5, 0.5, note, ha="center", va="center", rotation=20, size=40, color="0.5", alpha=0.25)
     return figure

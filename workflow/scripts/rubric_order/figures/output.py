@@ -29,8 +29,8 @@ def use_style(style: Path, preset: str = "page") -> None:
     """Draw without a screen, in the look of a style file. The preset gives the size of letters and lines."""
     matplotlib.use("agg")
     matplotlib.style.use(style)
-    own, chosen = mpl.rc_params_from_file(style, use_default_template=False), PRESETS[preset]
-    usual = {name: own.get(name, mpl.rcParamsDefault[name]) for name in _LENGTHS}
+    look, chosen = mpl.rc_params_from_file(style, use_default_template=False), PRESETS[preset]
+    usual = {name: look.get(name, mpl.rcParamsDefault[name]) for name in _LENGTHS}
     # Sizes that are words, such as ``small``, are relative to the size of letters.
     mpl.rcParams.update({name: chosen.scale * size for name, size in usual.items() if isinstance(size, int | float)})
     mpl.rcParams["savefig.dpi"] = chosen.dpi

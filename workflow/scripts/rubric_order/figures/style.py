@@ -134,11 +134,11 @@ def panels_of_judges(
     its title.
     """
     names = list(rows[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
-    figure, axes, shown = panels(len(names), layout, legend=legend)
+    figure, axes, panel_axes = panels(len(names), layout, legend=legend)
     blocks = [rows_with(rows, dataset=dataset, judge=judge) for dataset, judge in names]
-    for axis, block, (dataset, judge) in zip(shown, blocks, names, strict=True):
+    for axis, block, (dataset, judge) in zip(panel_axes, blocks, names, strict=True):
         axis.set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)}{beside(block)}")
-    return figure, axes, list(zip(shown, blocks, strict=True))
+    return figure, axes, list(zip(panel_axes, blocks, strict=True))
 
 
 def signed_map(axis: Axes, values: np.ndarray, reach: float, **options: Any) -> AxesImage:

@@ -34,7 +34,7 @@ def write(responses: pd.DataFrame, path: Path, *, studies: Sequence[str], judge:
         names: names of the model that do not tell its version, see `versions.counts`.
     """
     RESPONSES.write(
-        parquet.in_row_groups(RESPONSES.table(responses)),
+        parquet.split_row_groups(RESPONSES.table(responses)),
         path,
         judge=judge.identity(list(fields(Judge, {Role.FORMAT}))),
         studies=of_studies(responses, studies),

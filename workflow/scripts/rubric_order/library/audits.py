@@ -63,7 +63,7 @@ def audit(
         )
         return Audit(form, tuple(card), ())
     notes = log.notes if log else ()
-    made = choice_cards.choice_cards(
+    cards = choice_cards.choice_cards(
         log.choices if log else table,
         file,
         columns=None if log else mapping,
@@ -71,7 +71,7 @@ def audit(
         margin_log_odds=margin_log_odds,
         notes=notes,
     )
-    return Audit(form, (), tuple(made))
+    return Audit(form, (), tuple(cards))
 
 
 def page(found: Audit, file: Path, used: Mapping[str, object]) -> str:

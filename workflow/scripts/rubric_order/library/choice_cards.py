@@ -122,14 +122,14 @@ def choice_cards(
 ) -> list[ChoiceCard]:
     """Cards of choices, one per judge and number of candidates; log-odds below the margin count as none."""
     scores = choices.as_comparisons(table, where, columns=columns, labels=labels)
-    made = []
-    for (judge, n), own in scores.groupby(["judge", "n"], sort=True):
-        if own["score"].isna().all():
+    cards = []
+    for (judge, n), rows in scores.groupby(["judge", "n"], sort=True):
+        if rows["score"].isna().all():
             raise InputError(f"{where}: judge {judge!r:.60}: no choice in any row")
-        evidence = _gather(own.reset_index(drop=True), str(judge), int(n), margin_log_odds)
+        evidence = _gather(rows.reset_index(drop=True), str(judge), int(n), margin_log_odds)
         word, reasons, advice = _verdict(evidence)
-        made.append(ChoiceCard(evidence, word, reasons, advice, (*notes, *_notes(own, evidence))))
-    return made
+        cards.append(ChoiceCard(evidence, word, reasons, advice, (*notes, *_notes(rows, evidence))))
+    return cards
 
 
 class Effect(NamedTuple):
@@ -159,8 +159,8 @@ def _effect(reads: "Reads", imputed: int = 0) -> Effect:
         winners = np.where(reads.made & (winners == series.NONE), reads.shown[..., imputed - 1], winners)
     if not reads.crossed:
         won = np.where(winners > series.TIE, winners == 1, np.nan)
-        unit, read = np.nonzero(reads.made)
-        parts = reads.shown[unit, read, 0] == 1, won[unit, read], reads.pair[unit], reads.group[unit]
+        unit, order = np.nonzero(reads.made)
+        parts = reads.shown[unit, order, 0] == 1, won[unit, order], reads.pair[unit], reads.group[unit]
         rows = [series.within_pairs(*parts, level) for level in confidence]
         usual, small = map(Interval.of, rows)
         sizes = rows[0]["sizes"]
@@ -291,8 +291,8 @@ def _gather(own: pd.DataFrame, judge: str, n: int, margin: float) -> Evidence:
     )
     survives = low.ends.low > 0 if effect.ends.estimate > 0 else high.ends.high < 0
     repeated = float(rows["excess"]["n_clusters"]) if "excess" in rows else 0.0
-    made = _estimands(evidence, reads, effect, survives=survives, repeated=repeated, margin=margin)
-    return evidence._replace(estimands=made)
+    effects = _estimands(evidence, reads, effect, survives=survives, repeated=repeated, margin=margin)
+    return evidence._replace(estimands=effects)
 
 
 def _estimands(
@@ -310,24 +310,24 @@ def _estimands(
     few = () if found.groups >= FEW_CLUSTERS else (_few(found),)
     lost, cause = _losses(found, reads, survives)
     whole = (reads.made.sum(axis=1) == reads.made.sum(axis=1).max()) & reads.crossed
-    winners, made = reads.winners[whole], reads.made[whole]
-    differs = (made & ((winners != winners[:, :1]) | (winners == series.NONE))).any(axis=1).astype(float)
+    winners, asked = reads.winners[whole], reads.made[whole]
+    differs = (asked & ((winners != winners[:, :1]) | (winners == series.NONE))).any(axis=1).astype(float)
     changed = shares.share(differs, reads.group[whole], estimates.CONFIDENCE).interval
     best = Estimand(BEST, found.changed, changed, shift / 2, p, missing=few)
     if not best.small:
-        sure = differs * ~(made & (winners == series.NONE)).any(axis=1)
+        sure = differs * ~(asked & (winners == series.NONE)).any(axis=1)
         lows = [(p, shares.share(sure, reads.group[whole], 1 - p / 5).low) for p in (0.001, 0.01, LEVEL)]
         above = next((p for p, low in lows if low > found.chance), 1.0)
         best = dataclasses.replace(best, p=math.nan if few else above, required=False)
-    known = found.excess.bounded and repeated >= FEW_CLUSTERS
+    bounded = found.excess.bounded and repeated >= FEW_CLUSTERS
     root = [math.sqrt(max(end, 0)) for end in found.excess]
     single = Estimand(
         SINGLE,
-        Interval(*root) if known else UNKNOWN,
-        Interval(0, 0, root[2]) if known else UNKNOWN,
+        Interval(*root) if bounded else UNKNOWN,
+        Interval(0, 0, root[2]) if bounded else UNKNOWN,
         shift,
         required=not best.small,
-        missing=(*few, *lost, *(() if known else ("Not every order was read twice.",))),
+        missing=(*few, *lost, *(() if bounded else ("Not every order was read twice.",))),
     )
     log_odds = Estimand(
         LOG_ODDS,
@@ -357,13 +357,18 @@ def _losses(found: Evidence, reads: Reads, survives: bool) -> tuple[tuple[str, .
     failed = reads.made & (reads.winners == series.NONE)
     if not failed.any():
         return (), ()
-    unit, read = np.nonzero(reads.made)
-    other = np.roll(reads.winners, 1, axis=1)[unit, read]  # winner in another read of the comparison
-    shown, failure, group = reads.shown[unit, read], failed[unit, read], reads.group[unit]
-    known = other > series.TIE
+    unit, order = np.nonzero(reads.made)
+    other = np.roll(reads.winners, 1, axis=1)[unit, order]  # winner in another read of the comparison
+    candidate, failure, group = reads.shown[unit, order], failed[unit, order], reads.group[unit]
+    clear = other > series.TIE
     tests = [
-        _alike(failure, (shown == 1).argmax(axis=1), unit if reads.crossed else reads.pair[unit], group),
-        _alike(failure[known], (shown == other[:, None]).argmax(axis=1)[known], np.zeros(known.sum()), group[known]),
+        _alike(failure, (candidate == 1).argmax(axis=1), unit if reads.crossed else reads.pair[unit], group),
+        _alike(
+            failure[clear],
+            (candidate == other[:, None]).argmax(axis=1)[clear],
+            np.zeros(clear.sum()),
+            group[clear],
+        ),
     ]
     depends = min(tests) <= LEVEL / 2
     share = failed.sum() / reads.made.sum()

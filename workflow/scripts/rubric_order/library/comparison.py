@@ -153,12 +153,12 @@ def compare(
         raise InputError("the two judges have no item in common; items are the same where their names are")
     # Both sides get the same strategy and grouping, since only such reads are compared. Each side keeps its own
     # orderings.
-    own = [side.loc[side["item_id"].isin(shared), judge_comparison.COLUMNS["scores"]] for side in sides]
-    strategy = own[0]["strategy"].iloc[0] if own[0]["strategy"].iloc[0] == own[1]["strategy"].iloc[0] else "recorded"
-    groups = own[0].drop_duplicates("item_id").set_index("item_id")["group_id"]
+    both = [side.loc[side["item_id"].isin(shared), judge_comparison.COLUMNS["scores"]] for side in sides]
+    strategy = both[0]["strategy"].iloc[0] if both[0]["strategy"].iloc[0] == both[1]["strategy"].iloc[0] else "recorded"
+    groups = both[0].drop_duplicates("item_id").set_index("item_id")["group_id"]
     scores = [
         side.assign(judge=f"j{place}", strategy=strategy, group_id=side["item_id"].map(groups))
-        for place, side in enumerate(own)
+        for place, side in enumerate(both)
     ]
     rows = judge_comparison.differences(scores, confidence=estimates.CONFIDENCE, clusters=["group"])
     differences = _differences([row for row in rows if row["quantity"] in QUANTITIES])
@@ -194,11 +194,11 @@ def verdict(differences: Sequence[Difference], n_groups: int) -> tuple[str, tupl
     """
     if not differences:
         return CANNOT_TELL, ("Nothing can be compared: see the cards of both for what their reads do not tell.",)
-    told = [diff for diff in differences if diff.n_groups >= uniformity.FEW_CLUSTERS and not math.isnan(diff.p_holm)]
-    if not told:
+    tested = [diff for diff in differences if diff.n_groups >= uniformity.FEW_CLUSTERS and not math.isnan(diff.p_holm)]
+    if not tested:
         fewest = max(diff.n_groups for diff in differences)
         return CANNOT_TELL, tuple(_too_few(fewest, n_groups))
-    significant = [diff for diff in told if diff.p_holm <= LEVEL]
+    significant = [diff for diff in tested if diff.p_holm <= LEVEL]
     if not significant:
         return NOT_FOUND, ("No difference is found. That does not show that there is none: see the intervals.",)
     return DIFFERENT, tuple(

@@ -78,10 +78,10 @@ def of_card(
     from rubric_order.analyses.position.equivalence import estimate as equivalence
 
     statistics = (*(name for name in of_cards.REQUIRED if name != "equivalence"), of_cards.ANCHORS)
-    made = scores if isinstance(scores, blocks.Kept) else kept(scores)
+    reads = scores if isinstance(scores, blocks.Kept) else kept(scores)
     others: dict[str, dict[str, Any]] = {name: {"clusters": CLUSTERS} for name in BY_CLUSTER}
     others["score_effects"]["points"] = points
-    tables = {name: estimate(name, made, **others.get(name, {})) for name in statistics}
+    tables = {name: estimate(name, reads, **others.get(name, {})) for name in statistics}
     tables["equivalence"] = equivalence.estimate(
         score_effects=tables["score_effects"],
         position_preference=tables["position_preference"],
@@ -91,6 +91,6 @@ def of_card(
         log_odds=log_odds,
         r=R,
     )
-    if made.table["human_score"].notna().any():
-        tables["human_agreement"] = estimate("human_agreement", made, **others["human_agreement"])
+    if reads.table["human_score"].notna().any():
+        tables["human_agreement"] = estimate("human_agreement", reads, **others["human_agreement"])
     return tables

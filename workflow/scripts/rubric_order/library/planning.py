@@ -55,7 +55,9 @@ class Plan(NamedTuple):
         return values | self.found.content() | {"reads_per_group": self.reads, "notes": list(self.notes)}
 
 
-def of_pilot(reads: Path, given: Mapping[str, Any], *, effect: float, effect_points: float, power: float) -> list[Plan]:
+def plan_pilot(
+    reads: Path, given: Mapping[str, Any], *, effect: float, effect_points: float, power: float
+) -> list[Plan]:
     """Numbers of groups that each judge's card needs, if groups are like those of the pilot; `given` must be empty."""
     if given:
         options = ", ".join(_option(name) for name in given)
@@ -72,7 +74,7 @@ def of_pilot(reads: Path, given: Mapping[str, Any], *, effect: float, effect_poi
     return plans
 
 
-def of_judge(given: Mapping[str, Any], *, effect: float, effect_points: float, power: float) -> Plan:
+def plan_judge(given: Mapping[str, Any], *, effect: float, effect_points: float, power: float) -> Plan:
     """Numbers of groups for a judge as expected by the options of ``rubric-order plan-groups`` that are `given`."""
     _sought(effect, effect_points, power)
     for name in ("levels", "pairs_differ"):
@@ -113,10 +115,10 @@ def of_judge(given: Mapping[str, Any], *, effect: float, effect_points: float, p
             prompt_noise=settings["prompt_noise"],
         )
 
-    own = errors(1)
+    single = errors(1)
     once = not soft and settings["repeats"] == 1
     effects = (effect, effect_points)
-    needed = groups.planned(own, MARGINS, effects=effects, power=power, repeated=errors(2) if once else None)
+    needed = groups.planned(single, MARGINS, effects=effects, power=power, repeated=errors(2) if once else None)
     if not soft and differ < SATURATED:
         never = Needed(math.inf, groups.SATURATED)
         needed = needed._replace(log_odds=never, points=never, equivalent=never, repeated=None)

@@ -106,7 +106,7 @@ def probe(
     if lowest not in (0, 1):
         raise InputError(f"lowest: expected 0 or 1, found {lowest!r:.60}")
     n = len(levels)
-    shown = [tuple(map(int, row)) for row in prompts.orderings(strategy, n)]
+    orders = [tuple(map(int, row)) for row in prompts.orderings(strategy, n)]
     fields: dict[str, Any] = {
         "instruction": instruction,
         "question": question,
@@ -114,10 +114,10 @@ def probe(
         "template": prompts.load(template),
     }
     texts = [
-        prompts.rendered(response, levels=levels, lowest=lowest, ordering=ordering, **fields) for ordering in shown
+        prompts.rendered(response, levels=levels, lowest=lowest, ordering=ordering, **fields) for ordering in orders
     ]
-    for place, text, failure in _answers(texts, shown, judge, numbers(n, lowest)):
-        scores = tuple(option + lowest - 1 for option in shown[place])
+    for place, text, failure in _answers(texts, orders, judge, numbers(n, lowest)):
+        scores = tuple(option + lowest - 1 for option in orders[place])
         if failure is not None or text is None:
             yield Read(scores, None, failure or "empty", text)
             continue

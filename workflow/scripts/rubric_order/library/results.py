@@ -153,7 +153,7 @@ def score_effects(
     options = {"readouts": list(READ), "row_height_in": 0.2, "dataset": "all"}
 
     def draw() -> Figure:
-        return drawn("score_effects", estimated, empty=_without_orders(scores), **options)
+        return drawn("score_effects", estimated, empty=_empty_reason(scores), **options)
 
     return Result(_shown(estimated["score_effects"]), estimated, draw)
 
@@ -251,8 +251,8 @@ def corrected_mean(
     rows = [common | row for row in corrected_means.of_items(items, options)]
     estimated = {"corrected_means": corrected_means.as_table(rows)}
     shown_by: dict[str, Any] = {"readout": Readout.HARD, "criterion": EVERY, "target": "mean", "row_height_in": 0.3}
-    shown = _shown(estimated["corrected_means"]).drop(columns=["strategy", "n", "criterion", "readout"])
-    return Result(shown, estimated, lambda: drawn("corrected_means", estimated, **shown_by))
+    table = _shown(estimated["corrected_means"]).drop(columns=["strategy", "n", "criterion", "readout"])
+    return Result(table, estimated, lambda: drawn("corrected_means", estimated, **shown_by))
 
 
 def bias_card(
@@ -278,30 +278,30 @@ def bias_card(
         ('biased', -0.5)
     """
     scores = estimates.scores_of(reads, where=where, columns=columns, scale=scale)
-    kept = estimates.kept(scores)
-    estimated = estimates.of_card(kept, points=margin_points, log_odds=margin_log_odds)
-    own = {block.keys["judge"]: block for block in kept.blocks}
-    made = [
-        replace(card, notes=_notes(own[card.judge], scores.loc[scores["judge"] == card.judge, "unparsed"]))
+    cache = estimates.kept(scores)
+    estimated = estimates.of_card(cache, points=margin_points, log_odds=margin_log_odds)
+    by_judge = {block.keys["judge"]: block for block in cache.blocks}
+    cards = [
+        replace(card, notes=_notes(by_judge[card.judge], scores.loc[scores["judge"] == card.judge, "unparsed"]))
         for card in make_cards(estimated)
     ]
-    return BiasCards(tuple(made), estimated, lambda: _drawn_positions(estimated, kept))
+    return BiasCards(tuple(cards), estimated, lambda: _drawn_positions(estimated, cache))
 
 
 def _notes(block: blocks.Block, unparsed: pd.Series) -> tuple[str, ...]:
     """Facts that a reader should know about the reads of a judge; `unparsed`: reason for no score, in the order of the
     file.
     """
-    own, notes = block.table, []
-    if unread := own["unread_judges"].iloc[0]:
+    table, notes = block.table, []
+    if unread := table["unread_judges"].iloc[0]:
         notes.append(unread)
-    if not own["named_groups"].iloc[0]:
+    if not table["named_groups"].iloc[0]:
         notes.append("No groups are named: each item counts as independent of the others.")
-    notes += _of_scale(scales.parse(own["scale"].iloc[0]))
-    notes += _of_failures(unparsed)
-    score = own["score"].to_numpy(dtype=int, na_value=0)
+    notes += _scale_sentences(scales.parse(table["scale"].iloc[0]))
+    notes += _failure_sentences(unparsed)
+    score = table["score"].to_numpy(dtype=int, na_value=0)
     cell = block.item * len(block.orderings[0]) + block.orderings[1]
-    repeats = len(own) - len(np.unique(cell * (block.n + 1) + score))
+    repeats = len(table) - len(np.unique(cell * (block.n + 1) + score))
     if repeats:
         text = "row repeats" if repeats == 1 else "rows repeat"
         counted = "they count as repeated reads, and each ordering counts once for each item"
@@ -309,7 +309,7 @@ def _notes(block: blocks.Block, unparsed: pd.Series) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _of_scale(scale: scales.Scale) -> Iterator[str]:
+def _scale_sentences(scale: scales.Scale) -> Iterator[str]:
     """A sentence about levels that are not the numbers 1 to n."""
     if scale.usual:
         return
@@ -320,7 +320,7 @@ def _of_scale(scale: scales.Scale) -> Iterator[str]:
         yield f"Levels from the lowest to the highest: {', '.join(scale.labels)}. --scale says it if they are others."
 
 
-def _of_failures(unparsed: pd.Series) -> Iterator[str]:
+def _failure_sentences(unparsed: pd.Series) -> Iterator[str]:
     counts = unparsed[unparsed.notna() & (unparsed != EMPTY)].value_counts()
     if len(counts):
         listed = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
@@ -374,7 +374,7 @@ def _nothing(reason: str) -> Figure:
     return figure
 
 
-def _without_orders(scores: pd.DataFrame | blocks.Kept) -> str:
+def _empty_reason(scores: pd.DataFrame | blocks.Kept) -> str:
     """Reason why reads give no estimate of an effect of the order."""
     parts = [*blocks.blocks(scores)]
     if all(block.table["score"].isna().all() for block in parts):
@@ -392,7 +392,7 @@ def _without_orders(scores: pd.DataFrame | blocks.Kept) -> str:
 
 def _drawn_positions(statistics: Mapping[str, pd.DataFrame], scores: pd.DataFrame | blocks.Kept) -> Figure:
     options = {"readouts": list(READ), "panel_height_in": 2.2}
-    return drawn("position_selection", statistics, empty=_without_orders(scores), **options)
+    return drawn("position_selection", statistics, empty=_empty_reason(scores), **options)
 
 
 def _drawn_budget(statistics: Mapping[str, pd.DataFrame]) -> Figure:

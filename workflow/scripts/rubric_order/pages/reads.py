@@ -65,9 +65,9 @@ def measured(scores: pd.DataFrame) -> pd.DataFrame:
         }
     )
     if "candidates" in scores:
-        given = table.dropna(subset="score")
-        commonest = given.groupby([*keys, "score"], sort=False).size().groupby(keys, sort=False).max()
-        by_item = given.groupby(keys, sort=False)
+        scored = table.dropna(subset="score")
+        commonest = scored.groupby([*keys, "score"], sort=False).size().groupby(keys, sort=False).max()
+        by_item = scored.groupby(keys, sort=False)
         rows["moved"] = (1 - commonest / by_item.size()).where(by_item["order"].nunique() > 1)
         rows["moved_soft"], rows["mean"] = np.nan, np.nan
     else:
@@ -113,13 +113,13 @@ def choose(scores: pd.DataFrame, caps: Caps, about: Mapping[str, str]) -> Choice
     """Choose the items that are shown."""
     scores = _as_written(scores.assign(question=scores["question"].fillna("")))
     items = measured(scores)
-    shown = chosen(items, caps, about=[about[name] for name in ABOUT])
-    reads = scores.merge(shown[[*SETTING, *NAMES]], on=[*SETTING, *NAMES], how="inner", sort=False)
+    selection = chosen(items, caps, about=[about[name] for name in ABOUT])
+    reads = scores.merge(selection[[*SETTING, *NAMES]], on=[*SETTING, *NAMES], how="inner", sort=False)
     criteria = {}
     if "criterion_position" in scores:
-        of_shown = scores[scores["unit_id"].isin(shown["unit_id"])]
-        criteria = {unit: list(own.unique()) for unit, own in of_shown.groupby("unit_id", sort=False)["question"]}
-    return Choice(items, shown, reads, criteria)
+        of_shown = scores[scores["unit_id"].isin(selection["unit_id"])]
+        criteria = {unit: list(rows.unique()) for unit, rows in of_shown.groupby("unit_id", sort=False)["question"]}
+    return Choice(items, selection, reads, criteria)
 
 
 def _as_written(scores: pd.DataFrame) -> pd.DataFrame:
@@ -150,8 +150,8 @@ def content(
     """
     reads, answers = choice.reads, responses.set_index("request_id").to_dict("index")
     texts = _prompts(reads, dict(zip(prompts["request_id"], prompts["prompt"], strict=True)), caps.characters)
-    shown = {tuple(row[name] for name in (*SETTING, *NAMES)): row for row in choice.shown.to_dict("records")}
-    own = {tuple(key): rows for key, rows in reads.groupby([*SETTING, *NAMES], sort=False)}
+    selection = {tuple(row[name] for name in (*SETTING, *NAMES)): row for row in choice.shown.to_dict("records")}
+    by_item = {tuple(key): rows for key, rows in reads.groupby([*SETTING, *NAMES], sort=False)}
     numbers: dict[tuple[Any, ...], int] = {}
     blocks: list[Row] = []
     items: list[Row] = []
@@ -159,13 +159,13 @@ def content(
         numbers[block] = len(blocks)
         counts = {name: int(part[name].sum()) for name in ("n_reads", "n_failed")}
         blocks.append(dict(zip(SETTING, _plain(block), strict=True)) | counts | {"n_items": len(part)})
-    for key, row in shown.items():
+    for key, row in selection.items():
         unit, question = key[len(SETTING) :]
         item = {"block": numbers[key[: len(SETTING)]], "question": question, "options": choice.criteria.get(unit)}
-        items.append(item | _item(row, own[key], answers, texts, raters, caps))
+        items.append(item | _item(row, by_item[key], answers, texts, raters, caps))
     kind = "candidates" if "candidates" in reads else "criteria" if "criterion_position" in reads else "levels"
-    made = {"kind": kind, "blocks": blocks, "items": items, "frames": texts.frames, "caps": caps._asdict(), "why": WHY}
-    return dict(about) | made
+    data = {"kind": kind, "blocks": blocks, "items": items, "frames": texts.frames, "caps": caps._asdict(), "why": WHY}
+    return dict(about) | data
 
 
 def shown_in(text: str) -> dict[str, Any]:
@@ -195,9 +195,9 @@ class _Prompts(NamedTuple):
 
 def _prompts(reads: pd.DataFrame, prompts: Mapping[str, str], longest: int) -> _Prompts:
     packed = _Prompts([], {}, set())
-    for _, own in reads.groupby(["unit_id", "n", "condition"], sort=False):
+    for _, block in reads.groupby(["unit_id", "n", "condition"], sort=False):
         prompt_texts = {
-            name: prompts[name] for name in own["request_id"].unique() if isinstance(prompts.get(name), str)
+            name: prompts[name] for name in block["request_id"].unique() if isinstance(prompts.get(name), str)
         }
         if not prompt_texts:
             continue
@@ -239,8 +239,8 @@ def _item(
         item["candidates"] = [str(candidate) for candidate in first["candidates"]]
         human_scores = first["human_scores"] if "human_scores" in reads else None
         item["raters"] = [] if human_scores is None else [_number(value) for value in human_scores]
-    kept = reads.sort_values("read_index", kind="stable").head(caps.reads)
-    item["reads"] = [_read(read, answers, prompts, caps) for read in kept.to_dict("records")]
+    first_reads = reads.sort_values("read_index", kind="stable").head(caps.reads)
+    item["reads"] = [_read(read, answers, prompts, caps) for read in first_reads.to_dict("records")]
     return item
 
 
@@ -285,8 +285,8 @@ def _probabilities(read: Mapping[str, Any], logprobs: object) -> list[float] | N
         and isinstance(logprobs, list | np.ndarray)
     ):
         n, place = int(read["n"]), int(read["criterion_position"])
-        own = np.exp(np.asarray(logprobs, dtype=float)[(place - 1) * n : place * n])
-        shares = own / own.sum() if len(own) == n and own.sum() > 0 else None
+        label_shares = np.exp(np.asarray(logprobs, dtype=float)[(place - 1) * n : place * n])
+        shares = label_shares / label_shares.sum() if len(label_shares) == n and label_shares.sum() > 0 else None
     return None if shares is None else [round(float(share), 4) for share in shares]
 
 

@@ -90,7 +90,7 @@ class Plan(NamedTuple):
         n: number of score levels.
         judges: names of the one or two judges. Of two judges, the first writes in the first round and reviews in the
             second.
-        settings: dictionary from the name of each judge to its settings, with the profiles of `Judge.with_roles`.
+        settings: dictionary from the name of each judge to its settings, with the profiles of `Judge.add_roles`.
         templates: dictionary to templates: from each of `STEPS` to the template of writing or reviewing, and from each
             judge's name to the template of the judge's prompt for one score.
         shows_rejected: True to show a writer the earlier texts that were not accepted.
@@ -415,7 +415,7 @@ def load_plan(
     """
     described: dict[str, Any] = {path.stem: files.read_json(path) for path in weights}
     makers = {
-        name: judges.read(block).with_weights(described.get(name, {})) for name, block in settings["settings"].items()
+        name: judges.read(block).add_weights(described.get(name, {})) for name, block in settings["settings"].items()
     }
     template_names = [*STEPS, *settings["judges"]]
     prompts = dict(zip(template_names, map(frames.load_template, templates), strict=True))

@@ -62,10 +62,10 @@ def setting(
     default.
     """
     extra = {"reruns": reruns, "role": role, "otherwise": otherwise, "tracked": tracked, "filled": filled}
-    kept: dict[str, Any] = {name: value for name, value in extra.items() if value is not None}
+    marks: dict[str, Any] = {name: value for name, value in extra.items() if value is not None}
     if factory is not None:
-        return Field(default_factory=factory, description=description, json_schema_extra=kept)
-    return Field(default, description=description, json_schema_extra=kept)
+        return Field(default_factory=factory, description=description, json_schema_extra=marks)
+    return Field(default, description=description, json_schema_extra=marks)
 
 
 def extra(field: FieldInfo, name: str) -> Any:
@@ -96,7 +96,7 @@ class Settings(BaseModel):
         """Replace old names of keys by current names, and read texts as YAML in fields that take no text."""
         if not isinstance(block, Mapping):
             return block
-        read = {}
+        current = {}
         for key, value in block.items():
             name = cls.RENAMED.get(key, key)
             if name != key:
@@ -106,8 +106,8 @@ class Settings(BaseModel):
                     )
                 _warn_of_renamed(key, name)
             field = cls.model_fields.get(name) if isinstance(name, str) else None
-            read[name] = value if field is None else _read_texts(value, field.annotation)
-        return read
+            current[name] = value if field is None else _read_texts(value, field.annotation)
+        return current
 
     def block(self) -> dict[str, Any]:
         """The block as plain values, with all defaults. Keys that are left out and have no default are absent."""
@@ -165,10 +165,10 @@ def _read_texts(value: object, annotation: Any) -> object:
     kinds = kinds_of(annotation)
     if isinstance(value, str) and not kinds & {"string", "any"}:
         try:
-            read = parse(value)
+            content = parse(value)
         except yaml.YAMLError:
             return value
-        return read if kind_of(read) in kinds or (kind_of(read) == "integer" and "number" in kinds) else value
+        return content if kind_of(content) in kinds or (kind_of(content) == "integer" and "number" in kinds) else value
     if isinstance(value, Mapping) and (inner := _values_of_mapping(annotation)) is not None:
         return {key: _read_texts(entry, inner) for key, entry in value.items()}
     return value

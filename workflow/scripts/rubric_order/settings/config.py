@@ -134,22 +134,22 @@ class Config(Settings):
         """The config as a model; an InputError has one line, with path, found and expected, for each thing that does
         not fit.
         """
-        model = cls._with_packages(config)
+        model = cls._extended_model(config)
         try:
             return model.model_validate(config)
         except ValidationError as error:
             raise InputError("config: " + "\nconfig: ".join(dict.fromkeys(messages(error, model)))) from None
 
     @classmethod
-    def _with_packages(cls, config: Mapping[str, object]) -> type[Self]:
+    def _extended_model(cls, config: Mapping[str, object]) -> type[Self]:
         """The model with the settings of other packages' statistics, if a config names or shows such statistics."""
-        shown = [(kind, name) for kind in OF_RESULTS for name in _names(config.get(kind))]
+        drawings = [(kind, name) for kind in OF_RESULTS for name in _names(config.get(kind))]
         named = {name: None for name in _names(config.get("statistics")) if registry.is_other(name)}
-        for kind, name in shown:
+        for kind, name in drawings:
             with contextlib.suppress(InputError):  # the check of the result's block reports it
                 statistics_behind = registry.behind(registry.shown(kind, name).statistics)
                 named |= {statistic: None for statistic in statistics_behind if registry.is_other(statistic)}
-        if not named and not any(registry.is_other(name) for _, name in shown):
+        if not named and not any(registry.is_other(name) for _, name in drawings):
             return cls
         try:
             model = statistics.with_packages(named)

@@ -23,8 +23,8 @@ def read(path: str | Path) -> dict[str, Any]:
             raise InputError(f"{path}: expected at most {MAX_BYTES:,} bytes, found {size:,}")
     content = _content(path)
     if not isinstance(content, dict):
-        shown = "nothing" if content is None else f"{content!r:.60}"
-        raise InputError(f"{path}: expected a mapping of keys to settings, found {shown}")
+        text = "nothing" if content is None else f"{content!r:.60}"
+        raise InputError(f"{path}: expected a mapping of keys to settings, found {text}")
     if TEMPLATED in content:
         raise InputError(f"{path}: key {TEMPLATED!r}: expected plain YAML; a config is not run as a template")
     return content

@@ -24,9 +24,9 @@ def of_studies(
     further = settings.pop("also", [])
     rows, printed = [], []
     for study in dict.fromkeys([settings.get("study"), *further]):
-        own = table.table(**statistics, **settings | ({"study": study} if further else {}))
-        rows.append(own.drop(columns=list(table.hidden)))
-        printed.append(table.for_print(own))
+        part_rows = table.table(**statistics, **settings | ({"study": study} if further else {}))
+        rows.append(part_rows.drop(columns=list(table.hidden)))
+        printed.append(table.for_print(part_rows))
         for part in (rows[-1], printed[-1]) if further else ():
             if "study" not in part:
                 part.insert(0, "study", study)
@@ -107,7 +107,7 @@ def _latex(printed: pd.DataFrame, caption: str) -> str:
         for name, number_format in zip(printed.columns, formats, strict=True)
     ]
     lines = [
-        " & ".join(_in_column(cell(value), number_format) for value, number_format in zip(row, formats, strict=True))
+        " & ".join(_siunitx_cell(cell(value), number_format) for value, number_format in zip(row, formats, strict=True))
         + r" \\"
         for row in printed.itertuples(index=False)
     ]
@@ -162,7 +162,7 @@ def _number_format(column: pd.Series) -> str:
     return f"S[table-format={sign}{max(whole, 1)}.{decimals}]" if decimals else f"S[table-format={sign}{whole}]"
 
 
-def _in_column(text: str, known: str) -> str:
+def _siunitx_cell(text: str, known: str) -> str:
     """In a column of numbers (`known` is not empty), the form that siunitx reads."""
     if not known:
         return text

@@ -34,7 +34,7 @@ def interval(low: float, high: float, form: str = ".3f", *, times: float = 1, mi
     return missing if pd.isna(low) or pd.isna(high) else f"[{times * low:{form}}, {times * high:{form}}]"
 
 
-def with_interval(value: float, low: float, high: float, *, form: str = ".3f", times: float = 1) -> str:
+def estimate_text(value: float, low: float, high: float, *, form: str = ".3f", times: float = 1) -> str:
     """An estimate with its interval; arguments as in `written`."""
     return UNDEFINED if pd.isna(value) else f"{times * value:{form}} {interval(low, high, form, times=times)}"
 
@@ -149,7 +149,7 @@ class Estimated(Number):
         )
         intervals = zip(rows[self.source], rows[low], rows[high], self.forms(rows), strict=True)
         return [
-            self.missing if pd.isna(row[0]) else with_interval(*row, form=form, times=self.times)
+            self.missing if pd.isna(row[0]) else estimate_text(*row, form=form, times=self.times)
             for *row, form in intervals
         ]
 

@@ -31,9 +31,9 @@ def table(parts: dict[str, pd.DataFrame], references: Mapping[str, pd.DataFrame]
     table = pd.concat([part.assign(judge=judge) for judge, part in parts.items()], ignore_index=True)
     table["to_ask_most"] = table["to_ask"] + table.get("to_come", 0)
     table = table.drop(columns="to_come", errors="ignore")
-    made = [part.assign(study=f"{OF_REFERENCES}{dataset}") for dataset, part in references.items()]
-    if made:
-        more = pd.concat(made).assign(output_tokens_from="max_tokens", prompt_tokens_from="tokenizer", currency="")
+    costs = [part.assign(study=f"{OF_REFERENCES}{dataset}") for dataset, part in references.items()]
+    if costs:
+        more = pd.concat(costs).assign(output_tokens_from="max_tokens", prompt_tokens_from="tokenizer", currency="")
         more["requests"] = more["answered"] + more["to_ask"]
         counts = dict.fromkeys(("answered", "to_ask", "requests", "output_tokens"), "Int64")
         table = pd.concat([table, more.astype(counts)], ignore_index=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from rubric_order import tables
-from rubric_order.base.labels import Labels, statistics_of_block, with_labels
+from rubric_order.base.labels import Labels, replace_ids, statistics_of_block
 from rubric_order.tables.spec import Table
 
 
@@ -19,6 +19,6 @@ def rendered(
     `Table.table`.
     """
     settings = dict(settings)
-    read, labels = statistics_of_block(statistics, settings, labels)
-    rows, printed = tables.of_studies(table, read, settings)
-    return rows, with_labels(printed, labels)
+    chosen, labels = statistics_of_block(statistics, settings, labels)
+    rows, printed = tables.of_studies(table, chosen, settings)
+    return rows, replace_ids(printed, labels)

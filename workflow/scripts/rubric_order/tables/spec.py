@@ -81,18 +81,18 @@ class Rows:
         sort: Sequence[str] = (),
     ) -> None:
         self.make = source if callable(source) else None
-        own = inspect.signature(source).parameters.values() if callable(source) else [_argument(source)]
-        self.statistics = [argument.name for argument in own if argument.kind is not argument.KEYWORD_ONLY]
-        self.own = [argument.name for argument in own if argument.kind is argument.KEYWORD_ONLY]
+        arguments = inspect.signature(source).parameters.values() if callable(source) else [_argument(source)]
+        self.statistics = [argument.name for argument in arguments if argument.kind is not argument.KEYWORD_ONLY]
+        self.own = [argument.name for argument in arguments if argument.kind is argument.KEYWORD_ONLY]
         self.by, self.where, self.keys, self.values = by, where or {}, [*keys], [*values]
         self.columns, self.drop, self.sort = [*columns], [*drop], [*sort]
         chosen = [_argument(name, by_keyword=True) for name in by if name not in self.own]
-        self.__signature__ = inspect.Signature([*own, *chosen])
+        self.__signature__ = inspect.Signature([*arguments, *chosen])
 
     def __call__(self, *statistics: pd.DataFrame, **named: Any) -> pd.DataFrame:
-        given = self.__signature__.bind(*statistics, **named)
-        given.apply_defaults()
-        settings = given.arguments
+        call = self.__signature__.bind(*statistics, **named)
+        call.apply_defaults()
+        settings = call.arguments
         where = {**self.where} | {SETTINGS.get(name, Setting(name)).column: settings[name] for name in self.by}
         if where.get("cluster") == "both":
             where["cluster"] = CLUSTERS
@@ -120,14 +120,14 @@ def select(estimates: pd.DataFrame, **where: object) -> pd.DataFrame:
 
 def _has(estimates: pd.DataFrame, where: Mapping[str, object]) -> np.ndarray:
     """Mask of the rows that have the given values, see `select`."""
-    kept: np.ndarray = np.ones(len(estimates), dtype=bool)
+    mask: np.ndarray = np.ones(len(estimates), dtype=bool)
     for name, value in where.items():
         column = estimates[name]
         if value is None:
-            kept &= column.isna().to_numpy()
+            mask &= column.isna().to_numpy()
         else:
-            kept &= column.isin(value if isinstance(value, list | tuple) else [value]).to_numpy()
-    return kept
+            mask &= column.isin(value if isinstance(value, list | tuple) else [value]).to_numpy()
+    return mask
 
 
 class Taken(NamedTuple):
@@ -158,8 +158,8 @@ def same(*columns: str) -> Taken:
 
 def taken(where: str | Mapping[str, object], *columns: str, prefix: str = "", **renamed: str) -> Taken:
     """Columns of the rows of one quantity, or of the rows with given values, with `prefix` or renamed."""
-    kept = {column: f"{prefix}{column}" for column in columns}
-    return Taken(renamed | kept, {"quantity": where} if isinstance(where, str) else where)
+    names = {column: f"{prefix}{column}" for column in columns}
+    return Taken(renamed | names, {"quantity": where} if isinstance(where, str) else where)
 
 
 def wide(estimates: pd.DataFrame, keys: Sequence[str], values: Iterable[Value]) -> pd.DataFrame:
@@ -178,8 +178,8 @@ def wide(estimates: pd.DataFrame, keys: Sequence[str], values: Iterable[Value]) 
             parts.append(firsts.join(part, on=keys).drop(columns=keys))
             continue
         part = estimate(part) if isinstance(part, str) else part
-        kept = _has(estimates, part.where) if part.where else is_first
-        rows = estimates.loc[kept, [*dict.fromkeys(part.columns)]].set_axis(number[kept]).reindex(firsts.index)
+        mask = _has(estimates, part.where) if part.where else is_first
+        rows = estimates.loc[mask, [*dict.fromkeys(part.columns)]].set_axis(number[mask]).reindex(firsts.index)
         parts.append(rows.set_axis([part.columns[column] for column in rows], axis=1))
     return pd.concat(parts, axis=1)
 
@@ -194,14 +194,16 @@ def card_tests(order_tests: pd.DataFrame, keys: list[str], test: str, name: str 
     return select(order_tests, finding=True, test=test).groupby(keys)["p_card"].min().astype(float).rename(name)
 
 
-def with_flags_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str], name: str) -> list[str]:
+def join_flags(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str], name: str) -> list[str]:
     """Flags of each row, then those of `others` (at most one a row) for the same keys after `name`, none twice."""
     index = pd.MultiIndex.from_frame(rows[keys])
     of_others = others.set_index(keys)["flag"].reindex(index).fillna("")
     joined = []
     for flag, other in zip(rows["flag"].fillna(""), of_others, strict=True):
-        own = [part for part in flag.split(", ") if part]
-        joined.append(", ".join([*own, *(f"{name} {part}" for part in other.split(", ") if part and part not in own)]))
+        parts = [part for part in flag.split(", ") if part]
+        joined.append(
+            ", ".join([*parts, *(f"{name} {part}" for part in other.split(", ") if part and part not in parts)])
+        )
     return joined
 
 
@@ -210,7 +212,7 @@ def with_flags_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str], nam
 PARTS = {"order": "order", "averaging": "averaging_baseline", "averaging_baseline": "averaging"}
 
 
-def from_strategy(differences: pd.DataFrame, strategy: str) -> pd.DataFrame:
+def differences_from(differences: pd.DataFrame, strategy: str) -> pd.DataFrame:
     """Differences of a strategy from each other one, from pairs that have it on either side; it is `strategy` in each
     row.
 

@@ -113,9 +113,9 @@ def learnt(texts: Texts, scores: np.ndarray, setting: Adaptive) -> Boundary:
     if not complete.any():
         nothing = np.zeros(texts.scale.size)
         return Boundary(nothing, boundary.Spread(0.0, boundary.MOST_PRIOR), np.inf, 0)
-    kept = texts.only(complete)
+    whole = texts.only(complete)
     rng = randomness.generator(SEED, "adaptive rule", str(texts.firsts["dataset"].iloc[0]))
-    return boundary.learn(scores[complete], kept.group, kept.cell, kept.scale, goal, draws=DRAWS, rng=rng)
+    return boundary.learn(scores[complete], whole.group, whole.cell, whole.scale, goal, draws=DRAWS, rng=rng)
 
 
 def in_rounds(texts: Texts, rule: Boundary | None, setting: Adaptive, ask: Ask) -> pd.DataFrame:
@@ -126,12 +126,12 @@ def in_rounds(texts: Texts, rule: Boundary | None, setting: Adaptive, ask: Ask) 
     size, m = texts.scale.size, len(texts.group)
     values, going = np.full((m, size), np.nan), np.arange(m)
     claimed = None
-    for read in range(size):
+    for turn in range(size):
         if not len(going):
             break
-        asked = ask(texts.next(going, read))
-        values[going, read] = asked["score"].to_numpy(dtype=float, na_value=np.nan)
-        claimed = claims(texts, values[:, : read + 1], rule, setting)
+        asked = ask(texts.next(going, turn))
+        values[going, turn] = asked["score"].to_numpy(dtype=float, na_value=np.nan)
+        claimed = claims(texts, values[:, : turn + 1], rule, setting)
         going = np.flatnonzero(claimed.stops.reason == stopping.READING)
     if claimed is None:
         nothing = np.empty(0)

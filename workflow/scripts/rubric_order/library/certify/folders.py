@@ -98,8 +98,8 @@ def _differences(folder: Path, block: Block, inputs: Inputs) -> Iterator[str]:
             if row.question_x != row.question_y or [*row.levels_x] != [*row.levels_y]:
                 yield f"rubric {row.rubric_id!r:.60}: its wording differs"
     if (items := _table(ITEMS, folder, texts)) is not None:
-        stored, read = ({*table[TEXT].itertuples(index=False)} for table in (items, tables.items))
-        if 2 * len(stored & read) < min(len(stored), len(read)):
+        stored, current = ({*table[TEXT].itertuples(index=False)} for table in (items, tables.items))
+        if 2 * len(stored & current) < min(len(stored), len(current)):
             yield "texts: most of its texts are not among these"
 
 

@@ -35,8 +35,8 @@ class Inputs:
         """Number of score levels, the same for all rubrics."""
         counts = sorted({len(levels) for levels in self.tables.rubrics["levels"]})
         if len(counts) > 1:
-            shown = ", ".join(map(str, counts))
-            raise InputError(f"{self.named}: rubrics with {shown} levels; expected one number of levels in a study")
+            numbers = ", ".join(map(str, counts))
+            raise InputError(f"{self.named}: rubrics with {numbers} levels; expected one number of levels in a study")
         return counts[0]
 
     @property
@@ -57,10 +57,10 @@ class Inputs:
         """The block of config, with paths in the study's folder."""
         paths = {name: {"path": copied} for name, copied in self.copied_as().items()}
         label = "Sample of rubric-order" if self.dataset == SAMPLE else self.sources["items"].stem
-        made: dict[str, Any] = {"adapter": self.adapter, "label": label, "files": paths}
-        made |= {} if self.limit is None else {"limit": self.limit}
-        made |= {"gold": gold.INTENDED} if self.dataset == SAMPLE else {}
-        return made | ({} if self.n == 5 else {"human_scale": [1, self.n]})
+        block: dict[str, Any] = {"adapter": self.adapter, "label": label, "files": paths}
+        block |= {} if self.limit is None else {"limit": self.limit}
+        block |= {"gold": gold.INTENDED} if self.dataset == SAMPLE else {}
+        return block | ({} if self.n == 5 else {"human_scale": [1, self.n]})
 
 
 def read(items: Path | None, rubric: Path | None, *, groups: int | None = None) -> Inputs:

@@ -49,20 +49,20 @@ def block(word: str, options: Options) -> dict[str, Any]:
     >>> block("my_judges:score", Options())["engine"]
     'python'
     """
-    made = _of_word(word, options.model)
-    made |= {"api_key_env": options.api_key_env} if options.api_key_env is not None else {}
-    made |= {"key_over_http": True} if options.key_over_http else {}
-    made |= {"answer_format": options.answer_format} if options.answer_format is not None else {}
-    made |= {"template": os.path.abspath(options.template)} if options.template is not None else {}
-    made |= {"prices": _prices(options.prices)} if options.prices is not None else {}
+    settings = _word_block(word, options.model)
+    settings |= {"api_key_env": options.api_key_env} if options.api_key_env is not None else {}
+    settings |= {"key_over_http": True} if options.key_over_http else {}
+    settings |= {"answer_format": options.answer_format} if options.answer_format is not None else {}
+    settings |= {"template": os.path.abspath(options.template)} if options.template is not None else {}
+    settings |= {"prices": _prices(options.prices)} if options.prices is not None else {}
     for change in options.changes:
-        _change(made, change)
+        _change(settings, change)
     if options.budget is not None:
-        made["budget"] = _budget(options.budget, made)
-    return made
+        settings["budget"] = _budget(options.budget, settings)
+    return settings
 
 
-def _of_word(word: str, model: str | None) -> dict[str, Any]:
+def _word_block(word: str, model: str | None) -> dict[str, Any]:
     """The block that a word alone stands for."""
     kind, colon, rest = word.partition(":")
     if ADDRESS.match(word):
@@ -78,7 +78,7 @@ def _of_word(word: str, model: str | None) -> dict[str, Any]:
         where = {"base_url": OPENAI, "api_key_env": OPENAI_KEY}
         return {"engine": kind, "model": rest, "label": rest, **where, **named}
     if word.endswith(SUFFIXES):
-        return _of_file(word, model)
+        return _file_block(word, model)
     if MODULE_AND_NAME.fullmatch(word):
         named = {} if model is None else {"model": model}
         return {"engine": "python", "function": word, "folder": os.getcwd(), "label": word, **named}
@@ -91,20 +91,20 @@ def _endpoint(kind: str, address: str, model: str | None) -> dict[str, Any]:
     return {"engine": kind, "model": model, "label": model, "base_url": address.rstrip("/")}
 
 
-def _of_file(path: str, model: str | None) -> dict[str, Any]:
+def _file_block(path: str, model: str | None) -> dict[str, Any]:
     """A block of config from a file of its own."""
     content = files.read_yaml(path)
     if not isinstance(content, Mapping) or "engine" not in content:
-        shown = files.listed(map(str, content)) if isinstance(content, Mapping) else f"{content!r:.60}"
-        raise InputError(f"{path}: expected the block of one judge, with its engine; found {shown}")
-    made = dict(content)
+        text = files.listed(map(str, content)) if isinstance(content, Mapping) else f"{content!r:.60}"
+        raise InputError(f"{path}: expected the block of one judge, with its engine; found {text}")
+    block = dict(content)
     if model is not None:
-        made["model"] = model
-    if made["engine"] == "python":
-        made.setdefault("folder", ".")
+        block["model"] = model
+    if block["engine"] == "python":
+        block.setdefault("folder", ".")
     # The study is in another folder, from which Snakemake may run it.
-    made |= {key: os.path.abspath(made[key]) for key in PATHS if isinstance(made.get(key), str)}
-    return {"label": made.get("model") or Path(path).stem} | made
+    block |= {key: os.path.abspath(block[key]) for key in PATHS if isinstance(block.get(key), str)}
+    return {"label": block.get("model") or Path(path).stem} | block
 
 
 def _prices(text: str) -> dict[str, float]:

@@ -24,7 +24,7 @@ import yaml
 from rubric_order import probes, registry, tables
 from rubric_order.base import files, locks, parquet
 from rubric_order.base.errors import InputError
-from rubric_order.base.labels import Labels, in_order
+from rubric_order.base.labels import Labels, order_by_labels
 from rubric_order.base.readouts import READ, Readout
 from rubric_order.cards import summary
 from rubric_order.cards.card import Card
@@ -123,9 +123,9 @@ class Certification:
         """Write the reads of the study and its distinct requests; returns the number of requests."""
         study, dataset = self.run.config.studies[STUDY], self.inputs.dataset
         paths = [self._path(f"results/{kind}/{dataset}.parquet") for kind in ("items", "rubrics", "pairs")]
-        given = self.inputs.tables
+        inputs = self.inputs.tables
         for contract, table, path in zip(
-            (ITEMS, RUBRICS, PAIRS), (given.items, given.rubrics, given.pairs), paths, strict=True
+            (ITEMS, RUBRICS, PAIRS), (inputs.items, inputs.rubrics, inputs.pairs), paths, strict=True
         ):
             contract.write(table, path, dataset=dataset)
         texts = ITEMS.read(paths[0]), RUBRICS.read(paths[1]), PAIRS.read(paths[2])
@@ -143,7 +143,7 @@ class Certification:
         PLAN.write(reads, self._plan, study=STUDY, judge=self.name, probe=self._probe)
         greedy = self.judge.greedy_profiles(reads["profile"].unique())
         requests = planned.of_reads(PLAN.read(self._plan), *texts, template, probe=self._probe, greedy=greedy)
-        REQUESTS.write(parquet.in_row_groups(REQUESTS.table(requests)), self._requests)
+        REQUESTS.write(parquet.split_row_groups(REQUESTS.table(requests)), self._requests)
         return len(requests)
 
     def _template(self) -> Path:
@@ -241,8 +241,8 @@ class Certification:
 
     def statistics(self, names: Iterable[str] = CARDS) -> dict[str, pd.DataFrame]:
         """Dictionary from each statistic to its estimates, computed once; by default the statistics of cards."""
-        labels, made = Labels(**labels_of(self.run)), dict[str, Path]()
-        return {name: in_order(ESTIMATES.read(self._estimated(name, made)), labels) for name in names}
+        labels, paths = Labels(**labels_of(self.run)), dict[str, Path]()
+        return {name: order_by_labels(ESTIMATES.read(self._estimated(name, paths)), labels) for name in names}
 
     def _estimated(self, name: str, made: dict[str, Path]) -> Path:
         """File of one statistic, which is computed after those that it reads, unless `made` has it; `made` gets all of
@@ -257,17 +257,17 @@ class Certification:
             return self._estimated(Path(path).stem, made) if path.startswith(STATISTICS) else self._path(path)
 
         paths = {argument: [*map(there, listed)] for argument, listed in stages.inputs(name).items()}
-        read = contract_inputs.read(module.COLUMNS, paths)
+        tables = contract_inputs.read(module.COLUMNS, paths)
         settings = stages.arguments(name)
         output = self._path(f"results/statistics/{name}.parquet")
-        ESTIMATES.write(module.estimate(**read, **settings), output, **settings)
+        ESTIMATES.write(module.estimate(**tables, **settings), output, **settings)
         made[name] = output
         return output
 
     def cards(self) -> list[Card]:
         """The bias cards of the judge, which are also written as ``summary.json`` and as a page."""
-        shown = {kind: Shown(self.run, kind) for kind in KINDS}
-        behind = {name for kind in KINDS for name in shown[kind].statistics}
+        drawings = {kind: Shown(self.run, kind) for kind in KINDS}
+        behind = {name for kind in KINDS for name in drawings[kind].statistics}
         statistics = self.statistics(dict.fromkeys([*CARDS, *sorted(behind)]))
         prices = self.judge.capabilities.prices
         key = {"study": STUDY, "judge": self.name, "dataset": self.inputs.dataset}
@@ -288,8 +288,8 @@ class Certification:
         page = summary.page(
             [dataclasses.replace(card, notes=(*card.notes, *notes)) for card in cards],
             content,
-            tables=[self._table(shown["tables"], name, statistics, labels) for name in self.run.config.tables],
-            figures=[self._figure(shown["figures"], name, statistics, labels) for name in self.run.config.figures],
+            tables=[self._table(drawings["tables"], name, statistics, labels) for name in self.run.config.tables],
+            figures=[self._figure(drawings["figures"], name, statistics, labels) for name in self.run.config.figures],
             labels=labels,
             reads={},
             table_folder="data/tables",
@@ -358,7 +358,7 @@ def prepare(
             "parse_failures": {"study": STUDY},
         },
     }
-    run = Run.load(_with_paths_in(folder, written), folder, dry=True)
+    run = Run.load(_absolute_paths(folder, written), folder, dry=True)
     _check_engine(run.config.judges[name])
     if (folder / CONFIG).exists():  # then another study need not wait to be refused
         folders.check(folder, block, inputs)
@@ -376,7 +376,7 @@ def prepare(
         yield Certification(folder, run, inputs)
 
 
-def _with_paths_in(folder: Path, written: Mapping[str, Any]) -> dict[str, Any]:
+def _absolute_paths(folder: Path, written: Mapping[str, Any]) -> dict[str, Any]:
     blocks = {
         name: block
         | {"files": {key: {"path": str((folder / file["path"]).absolute())} for key, file in block["files"].items()}}

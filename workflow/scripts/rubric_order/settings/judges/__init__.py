@@ -61,16 +61,16 @@ def _chosen(block: object) -> tuple[type[Judge], object]:
     model = kind(block)
     if model is None:
         raise PydanticCustomError("engine", "unknown engine")
-    kept = {}
+    settings = {}
     for key, value in block.items():
         others = [other for other in KINDS if key in other.model_fields]
         if key in model.model_fields or not others:
-            kept[key] = value
+            settings[key] = value
         elif value is not None and value != _usual(others[0], key):
-            raise _wrong_key(key, _of_another(key, model, others))
-    if model is Endpoint and kept.get("base_url") is None:
+            raise _wrong_key(key, _wrong_kind(key, model, others))
+    if model is Endpoint and settings.get("base_url") is None:
         raise _wrong_key("base_url", f"engine 'openai' {NEEDS_ADDRESS}")
-    return model, kept
+    return model, settings
 
 
 def _wrong_key(key: str, problem: str) -> PydanticCustomError:
@@ -85,7 +85,7 @@ def _usual(model: type[Judge], key: str) -> object:
     return None if field.is_required() else plain(field.get_default(call_default_factory=True))
 
 
-def _of_another(key: str, model: type[Judge], others: list[type[Judge]]) -> str:
+def _wrong_kind(key: str, model: type[Judge], others: list[type[Judge]]) -> str:
     """Message about a key that judges of another kind have."""
     if model is Server:
         return {
@@ -115,7 +115,7 @@ def read(block: Mapping[str, Any]) -> Judge:
     judge = model.model_validate(checked)
     if roles is None:
         return judge
-    return judge.with_roles(**{role: SamplingChange.model_validate(sampling) for role, sampling in roles.items()})
+    return judge.add_roles(**{role: SamplingChange.model_validate(sampling) for role, sampling in roles.items()})
 
 
 def tracked(judge: Judge) -> dict[str, Any]:

@@ -313,7 +313,7 @@ class Judge(Settings):
             raise InputError(f"{path}: expected a judge of kind {cls.__name__}, found {type(judge).__name__}")
         return judge
 
-    def with_weights(self, described: Mapping[str, str]) -> Self:
+    def add_weights(self, described: Mapping[str, str]) -> Self:
         """The judge with the identity of its weights, see `weights.describe`: a digest, or the commit on the hub."""
         judge = self.changed(**{name: value for name, value in described.items() if name == "revision"})
         judge._weights = described.get("weights")
@@ -330,12 +330,12 @@ class Judge(Settings):
             if role is Role.IDENTITY or (role is Role.FORMAT and name in formats):
                 values[name] = whole(plain(getattr(self, name))) if self._has(name, field) else None
         values |= self._identity_of_kind(formats)
-        kept = {name: value for name, value in values.items() if value is not None and value is not False}
-        kept["version"] = IDENTITY_VERSION
+        parts = {name: value for name, value in values.items() if value is not None and value is not False}
+        parts["version"] = IDENTITY_VERSION
         if self._weights is not None:
-            del kept["model"]
-            return kept | {"weights": self._weights}
-        return kept | {"model": self.shown_name}
+            del parts["model"]
+            return parts | {"weights": self._weights}
+        return parts | {"model": self.shown_name}
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
         """Settings of this kind of judges that have another form in `identity` than in config."""
@@ -348,7 +348,7 @@ class Judge(Settings):
 
     @property
     def weights(self) -> str | None:
-        """Digest of a local model's weights, see `with_weights`; None for other models."""
+        """Digest of a local model's weights, see `add_weights`; None for other models."""
         return self._weights
 
     @property
@@ -377,7 +377,7 @@ class Judge(Settings):
         return False
 
     @property
-    def of_moving_revision(self) -> bool:
+    def has_moving_revision(self) -> bool:
         """True if the hub decides which weights answer, because config names no commit."""
         return self.has_open_weights and not is_local(self.model)
 
@@ -428,7 +428,7 @@ class Judge(Settings):
         """True if the judge has answers about a dataset. A judge that is asked always has."""
         return True
 
-    def with_roles(self, *, writing: SamplingChange, reviewing: SamplingChange) -> Self:
+    def add_roles(self, *, writing: SamplingChange, reviewing: SamplingChange) -> Self:
         """The judge with only two profiles, one to write and one to review reference answers."""
         roles = {WRITING: writing, REVIEWING: reviewing}
         return self.changed(profiles={name: _role(sampling) for name, sampling in roles.items()})
@@ -458,8 +458,8 @@ class Judge(Settings):
 
     def problems_of_profile(self, profile: str) -> Iterator[str]:
         """Contradictions that a profile adds: each text is the key and its problem."""
-        own = list(self._problems_of_any_profile())
-        yield from (problem for problem in self.under(profile)._problems_of_any_profile() if problem not in own)
+        usual = list(self._problems_of_any_profile())
+        yield from (problem for problem in self.under(profile)._problems_of_any_profile() if problem not in usual)
 
     def _problems_of_any_profile(self) -> Iterator[str]:
         yield from self._problems_of_profile()

@@ -64,9 +64,9 @@ class OverHttp(Metered):
         return {"extra_body": whole(self.extra_body) or None}
 
     def _problems_of_profile(self) -> Iterator[str]:
-        for key, own in self.IN_BODY.items():
+        for key, name in self.IN_BODY.items():
             if key in self.extra_body:
-                yield f"extra_body/{key}: set {own} instead"
+                yield f"extra_body/{key}: set {name} instead"
         for key in NOT_IN_BODY & self.extra_body.keys():
             yield f"extra_body/{key}: leave it out; an answer is read whole"
 
