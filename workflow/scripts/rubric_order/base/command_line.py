@@ -47,7 +47,6 @@ def run(main: Callable[..., None]) -> None:
 
 
 def parser(main: Callable[..., None]) -> argparse.ArgumentParser:
-    """A parser of the options of `main`, see `run`."""
     options = argparse.ArgumentParser(description=inspect.getdoc(main))
     for name, parameter in inspect.signature(main).parameters.items():
         required = parameter.default is inspect.Parameter.empty
@@ -108,15 +107,11 @@ def _settings(text: str) -> dict[str, Any]:
 
 
 class _Named(argparse.Action):
-    """Put the pairs of name and path after an option into a dictionary."""
-
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         setattr(namespace, self.dest, dict(values))
 
 
 class _Grouped(argparse.Action):
-    """Add the name and the paths after an option to the names from earlier uses of the same option."""
-
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         name, *paths = values
         setattr(namespace, self.dest, (getattr(namespace, self.dest) or {}) | {name: [Path(path) for path in paths]})

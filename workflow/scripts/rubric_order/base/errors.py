@@ -40,7 +40,6 @@ def printable(text: str) -> str:
 
 
 def is_unseen(character: str) -> bool:
-    """True for an unseen character, other than a line end or a tab."""
     return character not in "\n\t" and unicodedata.category(character) in UNSEEN
 
 

@@ -137,7 +137,6 @@ def read_text(path: str | Path) -> str:
 
 
 def read_json(path: str | Path) -> object:
-    """Content of a JSON file, see `parse_json`."""
     return parse_json(read_text(path), path)
 
 

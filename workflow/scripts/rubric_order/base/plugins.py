@@ -44,7 +44,6 @@ class _Group:
         )
 
     def _entry(self, name: str) -> tuple[str, metadata.EntryPoint]:
-        """Package and entry point of a name."""
         entries = self._packages(name)
         if not entries:
             registered = ", ".join(map(repr, self.names()))
@@ -106,7 +105,6 @@ class Records(_Group, Generic[Plugin]):
         self.kind, self.ours = kind, ours
 
     def check(self, name: str) -> None:
-        """Check that no package registers a name of ours."""
         if others := [package for package, _ in self._packages(name) if name in self.ours()]:
             raise self._refuse(name, [OURS, *others])
 

@@ -190,7 +190,6 @@ def _plan(made: "Certification") -> list[str]:
 
 
 def _takes(made: "Certification", cost: "pd.Series") -> str:
-    """Sentence on the tokens, money and time that the open requests take."""
     import pandas as pd
 
     parts = []
@@ -208,7 +207,6 @@ def _takes(made: "Certification", cost: "pd.Series") -> str:
 
 
 def _print(cards: "list[Card]", label: str) -> None:
-    """Print cards with the label of the judge as its name."""
     import dataclasses
 
     from rubric_order.commands import audit

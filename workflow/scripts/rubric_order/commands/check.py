@@ -211,7 +211,6 @@ def _next_steps(summary: Path, baseline: Path, history: Path | None) -> list[str
 
 
 def _accept(summary: Path, baseline: Path, history: Path) -> None:
-    """Make a summary the baseline, and print a message."""
     from rubric_order.cards import gate
     from rubric_order.cards import history as runs
 
@@ -234,7 +233,6 @@ def _no_history(history: Path) -> str:
 
 
 def _chosen(summary: Path, judge: str | None) -> "list[CardRecord]":
-    """The cards of one judge, or all cards if `judge` is None."""
     from rubric_order.cards import summary as summaries
 
     cards = summaries.read(summary)

@@ -108,7 +108,6 @@ def _table(reads: "Iterable[Read]") -> "Table":
 
 
 def sentences(reads: "Sequence[Read]") -> list[str]:
-    """Sentences that summarise the reads of one text."""
     scored = [read for read in reads if read.score is not None]
     if not scored:
         return [f"None of {len(reads)} answers gives a score."]

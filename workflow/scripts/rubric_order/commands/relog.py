@@ -170,7 +170,6 @@ def written(study: "Written") -> list[str]:
 
 
 def _card(study: "Written", *, as_json: bool) -> None:
-    """Ask the judge, keep the reads, and print the card."""
     from rich.console import Console
 
     from rubric_order.base import files
@@ -190,7 +189,6 @@ def _card(study: "Written", *, as_json: bool) -> None:
 
 
 def _print(reads: "pd.DataFrame", *, as_json: bool) -> None:
-    """Print the card of reads."""
     from rubric_order.commands import audit
     from rubric_order.library import results
 

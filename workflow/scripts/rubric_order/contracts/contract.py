@@ -43,7 +43,6 @@ class Column:
 
     @property
     def arrow(self) -> pa.DataType:
-        """Arrow type of the values."""
         import pyarrow as pa
 
         if self.type.startswith("list<"):
@@ -74,12 +73,10 @@ class Contract:
 
     @functools.cached_property
     def names(self) -> list[str]:
-        """Names of the columns."""
         return [column.name for column in self.columns]
 
     @functools.cached_property
     def schema(self) -> pa.Schema:
-        """Arrow schema of the columns."""
         import pyarrow as pa
 
         return pa.schema({column.name: column.arrow for column in self.columns})
@@ -165,7 +162,6 @@ class Contract:
         return schema
 
     def _mismatches(self, schema: pa.Schema, *, exact: bool) -> Iterator[tuple[str, str, str]]:
-        """Name, expected type, actual type."""
         for column in self.columns:
             if column.name in schema.names:
                 actual = schema.field(column.name).type
@@ -185,7 +181,6 @@ class Contract:
                 self._refuse(name, f"as column {place}", f"{actual!r} there")
 
     def _checked(self, table: pa.Table) -> pa.Table:
-        """The table, if the contract allows it."""
         self._check_names(table.column_names)
         for mismatch in self._mismatches(table.schema, exact=self.exact):
             self._refuse(*mismatch)

@@ -48,7 +48,6 @@ class _Rounded(LayoutEngine):
         self._colorbar_gridspec = engine.colorbar_gridspec
 
     def execute(self, fig: Figure) -> None:
-        """Lay a figure out."""
         self._engine.execute(fig)
         for axis in fig.axes:
             takes_part = axis.get_in_layout()

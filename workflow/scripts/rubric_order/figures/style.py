@@ -43,7 +43,6 @@ def scaled(length: float) -> float:
 
 
 def no_effect() -> dict[str, Any]:
-    """The look of a line that marks no effect of the order."""
     return {"color": "0.45", "linestyle": (0, (2, 2)), "linewidth": scaled(0.9)}
 
 
@@ -118,7 +117,6 @@ def panels(
 
 
 def items_counted(rows: pd.DataFrame) -> str:
-    """Largest number of items of the rows, for the title of a panel."""
     return f" ({rows['n_items'].max()} items)"
 
 

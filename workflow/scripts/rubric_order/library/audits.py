@@ -29,7 +29,6 @@ class Audit(NamedTuple):
 
     @property
     def all(self) -> tuple[Card | ChoiceCard, ...]:
-        """The cards of either kind."""
         return (*self.cards, *self.choices)
 
 
@@ -105,7 +104,6 @@ def page(found: Audit, file: Path, used: Mapping[str, object]) -> str:
 def form_of(
     table: pd.DataFrame, where: str | Path, names: Columns, *, nominal: bool = False
 ) -> tuple[str, logs.Log | None]:
-    """Form of a table, and the log if it is one."""
     if not names.names and (log := logs.recognised(table, where)) is not None:
         return log.form, log
     named = column_names.named(table, names, where)

@@ -84,7 +84,6 @@ class ChoiceCard:
 
     @property
     def judge(self) -> str:
-        """The judge's name."""
         return self.evidence.judge
 
     def to_dict(self) -> dict[str, Any]:

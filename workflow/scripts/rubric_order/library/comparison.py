@@ -52,7 +52,6 @@ class Difference(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """Unit that the quantity is measured in."""
         return QUANTITIES[self.quantity][1]
 
     @property

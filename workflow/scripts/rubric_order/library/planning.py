@@ -26,7 +26,6 @@ class Plan(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Title of the table of numbers."""
         of = f"{self.judge}: groups" if self.judge else "Groups"
         return f"{of} that a card needs to be right in {self.found.power:.0%} of studies"
 

@@ -28,7 +28,6 @@ class Read(NamedTuple):
 
     @property
     def position(self) -> int | None:
-        """The position of the score in the prompt."""
         return None if self.score is None else self.ordering.index(self.score) + 1
 
 

@@ -364,7 +364,6 @@ def drawn(name: str, statistics: Mapping[str, pd.DataFrame], *, empty: str = "",
 
 
 def _nothing(reason: str) -> Figure:
-    """A figure that says why it is empty."""
     import matplotlib.pyplot as plt
 
     from rubric_order.figures import style

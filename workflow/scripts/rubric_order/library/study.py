@@ -126,7 +126,6 @@ def _asked(requests: pd.DataFrame, judge: PythonCallable, function: Function, fo
 
 
 def _judge(judge: Function | str, answer_format: str, settings: Mapping[str, Any]) -> PythonCallable:
-    """Settings of the judge, checked."""
     name = judge if isinstance(judge, str) else _name(judge)
     try:
         entry = PythonCallable.model_validate(
@@ -289,7 +288,6 @@ def as_reads(scores: pd.DataFrame, responses: pd.DataFrame, n: int) -> pd.DataFr
 
 
 def _score_shares(shares: Sequence[float] | None, ordering: Sequence[int], n: int) -> np.ndarray:
-    """Shape (n,), NaN if not known."""
     by_score = np.full(n, np.nan)
     if shares is not None:
         by_score[np.array(ordering) - 1] = np.array(shares)

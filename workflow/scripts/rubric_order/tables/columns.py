@@ -125,7 +125,6 @@ class Number(Column):
     times: float = 1
 
     def forms(self, rows: pd.DataFrame) -> Sequence[str]:
-        """Format of each row."""
         return [self.form] * len(rows) if isinstance(self.form, str) else self.form(rows)
 
     def cells(self, rows: pd.DataFrame) -> Iterable[object]:
@@ -235,7 +234,6 @@ def _heads(sources: Sequence[str], named: Mapping[str, str]) -> list[tuple[str, 
 
 
 def each_row(write: Callable[[Row], object]) -> OfRows:
-    """Make a function of rows that calls `write` for each row."""
     return lambda rows: [write(row) for row in rows.to_dict("records")]
 
 
@@ -250,17 +248,14 @@ def filled(text: str) -> OfRows:
 
 
 def equal(column: str, value: object) -> OfRows:
-    """Function of rows that is true for rows in which a column has the value."""
     return lambda rows: rows[column] == value
 
 
 def different(column: str, value: object) -> OfRows:
-    """Function of rows that is true for rows in which a column has another value."""
     return lambda rows: rows[column] != value
 
 
 def star(holm: float) -> str:
-    """A star for a significant p-value, otherwise nothing."""
     return "*" if pd.notna(holm) and holm < SIGNIFICANT else ""
 
 

@@ -27,7 +27,6 @@ def _rows(parts: dict[str, pd.DataFrame], currencies: dict[str, str]) -> pd.Data
 
 
 def _lines(rows: pd.DataFrame) -> pd.DataFrame:
-    """A judge with a single study has one line."""
     return rows[(rows["study"] == EVERY) | (rows.groupby("judge")["study"].transform("size") > 2)]
 
 

@@ -41,7 +41,6 @@ class Inputs:
 
     @property
     def named(self) -> str:
-        """The files, for messages."""
         return ", ".join(map(str, self.sources.values()))
 
     def copied_as(self) -> dict[str, str]:
@@ -49,7 +48,6 @@ class Inputs:
         return {name: f"{name}{path.suffix.lower()}" for name, path in self.sources.items()}
 
     def copy_to(self, folder: Path) -> None:
-        """Copy the files into the folder of a study."""
         for name, copied in self.copied_as().items():
             files.copy(self.sources[name], folder / copied)
 

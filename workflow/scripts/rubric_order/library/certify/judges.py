@@ -63,7 +63,6 @@ def block(word: str, options: Options) -> dict[str, Any]:
 
 
 def _word_block(word: str, model: str | None) -> dict[str, Any]:
-    """The block that a word alone stands for."""
     kind, colon, rest = word.partition(":")
     if ADDRESS.match(word):
         return _endpoint("openai", word, model)
@@ -92,7 +91,6 @@ def _endpoint(kind: str, address: str, model: str | None) -> dict[str, Any]:
 
 
 def _file_block(path: str, model: str | None) -> dict[str, Any]:
-    """A block of config from a file of its own."""
     content = files.read_yaml(path)
     if not isinstance(content, Mapping) or "engine" not in content:
         text = files.listed(map(str, content)) if isinstance(content, Mapping) else f"{content!r:.60}"
@@ -119,7 +117,6 @@ def _prices(text: str) -> dict[str, float]:
 
 
 def _budget(text: str, made: Mapping[str, Any]) -> dict[str, float | int]:
-    """The block ``budget`` of a judge."""
     limit = LIMIT.fullmatch(text.strip())
     if limit is None or (limit[2] and not limit[1].isdigit()):
         raise InputError(f"--budget: expected money, or a number such as 500calls or 1000000tokens, found {text!r:.60}")

@@ -82,18 +82,15 @@ class Certification:
 
     @property
     def name(self) -> str:
-        """Id of the judge."""
         (name,) = self.run.used_judges
         return name
 
     @property
     def judge(self) -> Judge:
-        """The judge."""
         return self.run.config.judges[self.name]
 
     @property
     def store(self) -> Store:
-        """The judge's response store."""
         return Store(self.folder / "results/store" / self.name)
 
     def _path(self, of_workflow: str) -> Path:
@@ -303,7 +300,6 @@ class Certification:
         return [SAMPLE_NOTE] if self.inputs.dataset == SAMPLE else []
 
     def _table(self, shown: Shown, name: str, statistics: Mapping[str, pd.DataFrame], labels: Labels) -> summary.Shown:
-        """A table, written as the workflow writes it."""
         module = importlib.import_module(registry.module("tables", name))
         wanted = {statistic: statistics[statistic] for statistic in shown.statistics_of(name)}
         rows, printed = rendering.rendered(module.TABLE, wanted, shown.arguments(name), labels)
@@ -313,7 +309,6 @@ class Certification:
         return summary.Shown(shown.title_of(name), caption, stem.with_suffix(".html"))
 
     def _figure(self, shown: Shown, name: str, statistics: Mapping[str, pd.DataFrame], labels: Labels) -> summary.Shown:
-        """A figure, drawn as the workflow draws it."""
         module = importlib.import_module(registry.module("figures", name))
         wanted = {statistic: statistics[statistic] for statistic in shown.statistics_of(name)}
         path = self._path(f"results/figures/{name}.svg")

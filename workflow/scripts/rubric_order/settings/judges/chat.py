@@ -59,7 +59,6 @@ class Chat(OverHttp):
 
     @property
     def draws_at(self) -> float | None:
-        """The temperature at which the judge's score is one draw from its option probabilities, see `Judge`."""
         return None if self.extra_body else super().draws_at
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
@@ -114,7 +113,6 @@ class Endpoint(Addressed, Chat):
 
     @property
     def batches(self) -> Batch | None:
-        """Settings of batches; None if each request is a separate call."""
         return self.batch if isinstance(self.batch, Batch) else Batch() if self.batch else None
 
     def _problems(self) -> Iterator[str]:
@@ -124,7 +122,6 @@ class Endpoint(Addressed, Chat):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Abilities of the endpoint, as far as config tells them."""
         is_vllm = self.dialect == "vllm"
         return Capabilities(
             log_probabilities=is_vllm or self.top_logprobs > 0,
@@ -169,7 +166,6 @@ class Server(Chat, Loaded):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Abilities of vLLM, with prices if config has some."""
         return replace(super().capabilities, prices=self.prices)
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:

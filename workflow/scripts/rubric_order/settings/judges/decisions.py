@@ -45,7 +45,6 @@ class Decisions(Addressed):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Abilities of the endpoint."""
         return Capabilities(
             constrained=False,
             writes=False,

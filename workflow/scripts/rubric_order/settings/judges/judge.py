@@ -62,8 +62,6 @@ ENTRY_POINTS = "rubric_order.engines"  # group of entry points
 
 
 class Message(Settings):
-    """A message of a prompt."""
-
     role: Literal["system", "user", "assistant"] = setting(..., "Role of the speaker.")
     content: Text = setting(..., "Text of the message, as a Jinja template.")
 
@@ -79,8 +77,6 @@ class Sampling(Settings):
 
 
 class SamplingChange(Change):
-    """Settings of sampling to change."""
-
     temperature: Temperature | None = setting(None, TEMPERATURE, otherwise="")
     top_p: TopP | None = setting(None, TOP_P, otherwise="")
     max_tokens: MaxTokens | None = setting(None, MAX_TOKENS, otherwise="")
@@ -99,8 +95,6 @@ class Profile(Change):
 
 
 class EndpointProfile(Profile):
-    """A variant of a judge over an endpoint."""
-
     extra_body: Arguments = setting(
         None, "Fields of the request that differ from the judge's own (engine openai).", otherwise=""
     )
@@ -343,7 +337,6 @@ class Judge(Settings):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Abilities of the judge's engine."""
         return Capabilities()
 
     @property
@@ -353,12 +346,10 @@ class Judge(Settings):
 
     @property
     def shown_name(self) -> str:
-        """The judge's model without the path to it."""
         return Path(self.model).name if is_local(self.model) else self.model
 
     @property
     def currency(self) -> str:
-        """Currency of the judge's prices; empty without prices."""
         return ""
 
     @property

@@ -101,12 +101,10 @@ class Metered(Judge):
 
     @property
     def currency(self) -> str:
-        """Currency of the judge's prices."""
         return (self.prices.currency or "USD") if self.prices else ""
 
     @property
     def limits_tokens(self) -> bool:
-        """True if there is a limit on tokens or cost."""
         return any(limit is not None for limit in (self.tokens_per_minute, self.budget.tokens, self.budget.cost))
 
     def _problems(self) -> Iterator[str]:

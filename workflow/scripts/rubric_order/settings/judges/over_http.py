@@ -57,7 +57,6 @@ class OverHttp(Metered):
 
     @property
     def accepted_names(self) -> set[str]:
-        """Names that the model may give itself in answers. They do not tell its version."""
         return {self.shown_name, *self.accept_models}
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:

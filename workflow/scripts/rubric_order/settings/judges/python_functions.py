@@ -79,7 +79,6 @@ class PythonCallable(Metered):
 
     @property
     def is_local(self) -> bool:
-        """False, since the model is only a name."""
         return False
 
     @property
