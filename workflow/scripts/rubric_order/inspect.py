@@ -286,7 +286,6 @@ def _recorded(scores: Mapping[str, Score] | None, of: str | None) -> dict[str, l
 
 
 def _content(message: Any) -> str:
-    """In a log that was read from a file, a message is a mapping."""
     content = message["content"] if isinstance(message, Mapping) else message.text
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 

@@ -176,9 +176,7 @@ def _names(nodes: list[ast.AST], bound: Mapping[str, Iterable[str]]) -> Iterator
 
 
 def _bound(nodes: list[ast.AST], path: Path | None) -> dict[str, list[str]]:
-    """From each name that imports bind to the full dotted names that it stands for: several if functions import
-    differently.
-    """
+    """Full dotted names that each name bound by imports stands for: several if functions import differently."""
     bound: dict[str, list[str]] = {}
 
     def bind(name: str, whole: str) -> None:

@@ -89,7 +89,6 @@ def _this_process() -> dict[str, Any]:
 
 
 def _write_holder(file: TextIO) -> None:
-    """On a full disk the lock alone says who holds it."""
     with contextlib.suppress(OSError):
         os.ftruncate(file.fileno(), 0)
         os.write(file.fileno(), json.dumps(_this_process()).encode())

@@ -145,7 +145,6 @@ def _judge(judge: Function | str, answer_format: str, settings: Mapping[str, Any
 
 
 def _name(function: Function) -> str:
-    """For an object, module and name of its type."""
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{getattr(named, '__module__', None) or '__main__'}:{named.__qualname__}"
 

@@ -38,7 +38,7 @@ def _verbatim(name: str) -> Markup:
 
 
 def _hashed(name: str) -> Markup:
-    """By this hash the policy of a page allows this script and no other."""
+    """Hash by which the policy of a page allows this script and no other."""
     digest = base64.b64encode(hashlib.sha256((FOLDER / name).read_bytes()).digest()).decode()
     return Markup(f"'sha256-{digest}'")  # noqa: S704 - letters, digits, +, / and =
 

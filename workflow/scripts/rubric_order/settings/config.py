@@ -266,7 +266,7 @@ def expected(annotation: Any) -> str:
 
 
 def _part(model: Any, place: tuple[str | int, ...]) -> Any:
-    """For figures or tables, a mapping whose keys are the names of their blocks."""
+    """Type at a place; figures and tables are mappings keyed by block."""
     for key in place:
         model = _step(model, key)
     return model

@@ -20,7 +20,6 @@ SHOWN_OF_ID = 20  # longest id of a batch that is shown whole, in characters
 
 
 def _rows(parts: dict[str, pd.DataFrame], currencies: dict[str, str]) -> pd.DataFrame:
-    """Per judge and study, and per judge, from a table for each judge as in `status.judge_status`."""
     rows = [part.assign(judge=judge, currency=currencies.get(judge, "")) for judge, part in parts.items()]
     table = pd.concat(rows, ignore_index=True)
     return table[["judge", *table.columns.drop("judge")]]
@@ -35,7 +34,6 @@ def _cost(row: Row) -> str:
 
 
 def _batch_rows(parts: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Per open batch, from a table for each judge as in `status.open_batches`."""
     rows = [part.assign(judge=judge) for judge, part in parts.items()]
     table = pd.concat(rows, ignore_index=True)
     return table[["judge", *table.columns.drop("judge")]]

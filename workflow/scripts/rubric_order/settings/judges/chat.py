@@ -62,7 +62,6 @@ class Chat(OverHttp):
         return None if self.extra_body else super().draws_at
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """From vLLM the labels are requested in place of the likeliest tokens."""
         reads_options = "criteria_format" in formats or self.answer_format == "score"
         likeliest = self.top_logprobs if self.dialect != "vllm" and reads_options else None
         return super()._identity_of_kind(formats) | {"top_logprobs": likeliest}
