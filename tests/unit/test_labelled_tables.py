@@ -29,7 +29,7 @@ def test_a_printed_table_has_labels_and_no_id(name, tmp_path):
     }
     study = next((found["study"].iloc[0] for found in read.values() if "study" in found), "s")
     given |= {key: study if key == "study" else [study] for key in ("study", "studies") if key in given}
-    rows, printed = tables.of_studies(module.TABLE, read, given)
+    rows, printed = tables.study_rows(module.TABLE, read, given)
     tables.write(rows, replace_ids(printed, LABELS), tmp_path / name, "caption")
     text = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
     assert text.count("\n") > 2, "no row"
@@ -49,8 +49,8 @@ def test_rows_of_further_studies_follow_and_say_whose_they_are(name):
         each: pd.concat([found, found.assign(study="further")]) if "study" in found else found
         for each, found in alone.items()
     }
-    rows, printed = tables.of_studies(module.TABLE, alone, given | {"study": study})
-    twice, printed_twice = tables.of_studies(module.TABLE, both, given | {"study": study, "also": ["further", study]})
+    rows, printed = tables.study_rows(module.TABLE, alone, given | {"study": study})
+    twice, printed_twice = tables.study_rows(module.TABLE, both, given | {"study": study, "also": ["further", study]})
     assert twice["study"].tolist() == [study] * len(rows) + ["further"] * len(rows)
     assert printed_twice["study"].tolist() == [study] * len(printed) + ["further"] * len(printed)
     same = [column for column in rows if column != "study"]

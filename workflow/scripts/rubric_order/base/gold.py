@@ -25,10 +25,10 @@ _INTENDED = (
 _NAMES_PEOPLE = re.compile(r"\b(?:human|people|raters?)\b", re.IGNORECASE)
 
 
-def of_all(golds: Collection[str]) -> str:
+def common_kind(golds: Collection[str]) -> str:
     """``intended`` if all datasets have intended levels, else ``human``.
 
-    >>> of_all(["human", "intended"]), of_all(["intended"])
+    >>> common_kind(["human", "intended"]), common_kind(["intended"])
     ('human', 'intended')
     """
     return INTENDED if golds and all(gold == INTENDED for gold in golds) else HUMAN

@@ -18,8 +18,8 @@ NAMED_BY = {"one": "compared", "other": "compared", "which": "of"}
 
 
 class Labels(NamedTuple):
-    """From ids of judges and datasets to labels, in the order of the studies; others are written as ids. `gold`:
-    `gold.of_all`.
+    """Labels of judges and datasets by id, in the order of the studies; others are written as ids. `gold`:
+    `common_kind`.
     """
 
     judges: Mapping[str, str]

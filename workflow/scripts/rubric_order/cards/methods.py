@@ -200,7 +200,7 @@ def text(
         "## Analysis",
         gold.worded(
             _analysis(run["statistics"]["bootstrap"], sorted(set(statistics)), run.get("packages", {}), cite),
-            gold.of_all([dataset.get("gold", gold.HUMAN) for dataset in run["datasets"].values()]),
+            gold.common_kind([dataset.get("gold", gold.HUMAN) for dataset in run["datasets"].values()]),
         ),
     ]
     libraries = (*(package["references"] for package in run.get("packages", {}).values()), library)

@@ -14,7 +14,7 @@ from rubric_order.base import files
 from rubric_order.tables.spec import Table
 
 
-def of_studies(
+def study_rows(
     table: Table, statistics: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rows of a table as in its CSV file, and as printed. Rows of the studies in `also` follow, with a column
@@ -163,7 +163,7 @@ def _number_format(column: pd.Series) -> str:
 
 
 def _siunitx_cell(text: str, known: str) -> str:
-    """In a column of numbers (`known` is not empty), the form that siunitx reads."""
+    """The form that siunitx reads, in a column of numbers (`known` is not empty)."""
     if not known:
         return text
     return text.replace(",", "") if _NUMBER.fullmatch(text) else f"{{{text}}}"

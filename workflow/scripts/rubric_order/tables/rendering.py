@@ -20,5 +20,5 @@ def rendered(
     """
     settings = dict(settings)
     chosen, labels = statistics_of_block(statistics, settings, labels)
-    rows, printed = tables.of_studies(table, chosen, settings)
+    rows, printed = tables.study_rows(table, chosen, settings)
     return rows, replace_ids(printed, labels)
