@@ -230,7 +230,6 @@ def _undetermined(evidence: Evidence) -> str:
 
 
 def _uncounted(evidence: Evidence) -> str:
-    """Reason why positions are not counted."""
     if not evidence.readouts:
         return "no read has a score"
     if not evidence.crossed:
@@ -243,21 +242,20 @@ def _unknown(reason: str) -> str:
 
 
 def _failures(failures: Mapping[str, int]) -> str:
-    """Words for the commonest reasons why reads have no score; empty if no reason is known."""
+    """The commonest reasons; empty if none is known."""
     named = [f"{reason} {count:,}" for reason, count in failures.items()]
     more = [f"{len(named) - MOST_NAMED} more reasons"] if len(named) > MOST_NAMED else []
     return f" ({', '.join(named[:MOST_NAMED] + more)})" if named else ""
 
 
 def _of(evidence: Evidence, readout: ReadoutResults) -> str:
-    """The name of a readout in brackets; empty if written scores are the only readout."""
+    """Empty if written scores are the only readout."""
     if evidence.soft is None:
         return ""
     return " (option probabilities)" if readout.name == Readout.SOFT else " (written scores)"
 
 
 def _usual(evidence: Evidence) -> Iterator[tuple[str, str]]:
-    """The shift by the usual ordering, for each readout."""
     for readout in evidence.readouts or (evidence.points,):
         scores = "expected scores" if readout.name == Readout.SOFT else "written scores"
         name = "Usual ordering less mean of all orderings, points"
@@ -266,7 +264,6 @@ def _usual(evidence: Evidence) -> Iterator[tuple[str, str]]:
 
 
 def _smallest(tests: Mapping[order_tests.Test, float]) -> str:
-    """The smallest p-value of the tests that decide."""
     if not tests:
         return "no test"
     least = min(tests.values())
@@ -274,7 +271,6 @@ def _smallest(tests: Mapping[order_tests.Test, float]) -> str:
 
 
 def _design(evidence: Evidence) -> str:
-    """Number of orderings in which items were read, and how often, in words."""
     times = f"{evidence.most}" if evidence.fewest == evidence.most else f"{evidence.fewest} to {evidence.most}"
     often = f"{evidence.n_orderings:,}, each read {times} time{'' if times == '1' else 's'} per item"
     if evidence.most == 1 and evidence.balanced:
@@ -284,7 +280,6 @@ def _design(evidence: Evidence) -> str:
 
 
 def _effective(evidence: Evidence) -> str:
-    """Effective number of groups, and the share of the largest group."""
     if math.isnan(evidence.effective_groups):
         return "not known"
     return f"{evidence.effective_groups:.0f}; the largest group has {_part(evidence.heaviest_group)} of the items"
@@ -370,7 +365,7 @@ def written(value: Interval, form: str, reason: str = "") -> str:
 
 
 def _most_probable(evidence: Evidence) -> str:
-    """Mean probability of the most probable score, flagged if all scores are equally probable."""
+    """Flagged if all scores are equally probable."""
     flag = f"; equal for all {evidence.n} scores: this judge says nothing" if evidence.says_nothing else ""
     return f"{_plain(evidence.top_probability, '.0%', 'the reads have no option probabilities')}{flag}"
 
@@ -386,6 +381,5 @@ def _with_ends(name: str, value: Interval) -> dict[str, float | None]:
 
 
 def _estimates(readout: ReadoutResults) -> list[float | None] | None:
-    """The preference of each position; None if no preference is known."""
     values = [number(preference.estimate) for preference in readout.preference]
     return values if any(value is not None for value in values) else None

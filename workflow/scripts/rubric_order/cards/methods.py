@@ -103,14 +103,8 @@ class Counts(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """Reference answers at several scores of one dataset.
-
-    Attributes:
-        levels: scores at which answers were wanted.
-        n_wanted: number of wanted answers, one for each group, criterion and score.
-        n_attempts: number of attempts to write an answer.
-        n_texts: number of attempts that gave a text.
-        n_accepted: number of wanted answers that were accepted.
+    """Reference answers at several scores of one dataset: wanted (by group, criterion, score), attempts, texts,
+    accepted.
     """
 
     levels: Sequence[int]
@@ -129,11 +123,7 @@ class Answers(NamedTuple):
 
 
 def counts(scores: Iterable[Path]) -> dict[str, dict[str, Counts]]:
-    """Dictionary from study to a dictionary from dataset to `Counts`.
-
-    Args:
-        scores: files of scores, one per judge, in folders with the names of the study and the dataset.
-    """
+    """`Counts` by study and dataset, from files of scores in folders of these names."""
     tables: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for path in scores:
         tables.setdefault((path.parts[-3], path.parts[-2]), []).append(SCORES.read(path, columns=COUNTED))
@@ -161,22 +151,11 @@ def text(
     library: str,
     references: Mapping[str, Answers] = MappingProxyType({}),
 ) -> tuple[str, str]:
-    """The methods of a run as Markdown, and its references as BibTeX.
+    """Methods of a run as Markdown, citing by ``[@key]``, and the references as BibTeX, from those in `library`.
 
-    Args:
-        run: the parts of config on which results depend: `studies`, `judges`, `datasets` and `statistics`, and
-            `references`, if there are any. Each study also has the entries `permutes` and `source` of its probe.
-            `packages` has the `package`, `version`, `methods` and `references` of each statistic of another package
-            (see `catalogue.Result`). In a rehearsal, `rehearsal` is a sentence that says that the run is one.
-        counts: see `counts`.
-        versions: dictionary from judge and kind of version to the number of answers that each version gave.
-        statistics: names of the statistics that were made.
-        software: dictionary from a package to its version.
-        library: BibTeX of everything that can be cited, with empty lines between entries.
-        references: dictionary from a dataset to its reference answers, which were written or came from a file.
-
-    Returns:
-        The text and the references. The text cites by ``[@key]``, and each key has an entry in the references.
+    `run`: `studies` (with `permutes` and `source` of the probe), `judges`, `datasets`, `statistics`, perhaps
+    `references`, `packages` (see `catalogue.Result`) and `rehearsal`, a sentence. `versions`: answers by judge, kind
+    and version. `software`: versions by package.
     """
     cited: list[str] = ["rubric_order", "snakemake"]
 
@@ -258,7 +237,6 @@ def _judge(facts: Mapping[str, Any], versions: Mapping[str, Any], cite: Cite) ->
 
 
 def _answered(versions: Mapping[str, Any]) -> str:
-    """The versions that answered, with their numbers of answers."""
     return "; ".join(
         f"{what}: {', '.join(f'{version} ({count:,} answers)' for version, count in given.items())}"
         for what, given in sorted(versions.items())
@@ -266,7 +244,6 @@ def _answered(versions: Mapping[str, Any]) -> str:
 
 
 def _left(value: object) -> object:
-    """A setting of sampling; words if it is left to the endpoint."""
     return "left to the endpoint" if value is None else value
 
 
@@ -313,13 +290,13 @@ def _study(name: str, study: Mapping[str, Any], counts: Mapping[str, Counts], ci
 
 
 def _draws(strategy: str) -> bool:
-    """True for a strategy that draws orderings, and for a strategy of another package, which may draw them."""
+    """A strategy of another package may draw."""
     record = strategies.STRATEGIES.get(strategy)
     return record is None or record.drawn or record.crossed == "drawn"
 
 
 def _resampled(statistic: str) -> bool:
-    """True for a statistic whose intervals come from the resamples that config sets."""
+    """Its intervals come from the resamples that config sets."""
     record = catalogue.STATISTICS.get(statistic)
     return record is not None and "bootstrap" in record.settings and "paired" not in record.settings
 
@@ -353,7 +330,6 @@ def _analysis(
 
 
 def _dataset(key: str, run: Mapping[str, Any]) -> str:
-    """BibTeX entry of a dataset, with its citation as a note."""
     dataset = run["datasets"][key.removeprefix("data_")]
     note = re.sub(r"([{}\\&%#_$])", r"\\\1", " ".join(dataset["citation"].split()))
     return f"@misc{{{key},\n  title = {{{dataset['label']}}},\n  note = {{{note}}}\n}}"
