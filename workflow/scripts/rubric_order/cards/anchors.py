@@ -41,7 +41,7 @@ class Anchors:
         names = {"names": {group: list(items) for group, items in self.names.items()}} if self.names else {}
         return {"suite": self.suite, "items": self.items.tolist(), "values": values, **names}
 
-    def without_names(self) -> "Anchors":
+    def drop_names(self) -> "Anchors":
         """The anchors without names of items."""
         return Anchors(self.suite, self.items, self.values)
 

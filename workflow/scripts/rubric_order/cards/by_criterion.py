@@ -44,7 +44,7 @@ def part_of(card: Card) -> Part:
     return Part(dataset, criterion)
 
 
-def with_dataset(card: Card) -> Card:
+def name_dataset(card: Card) -> Card:
     """The card with the dataset's own id, without the criterion."""
     keys = card.evidence.keys | {"dataset": part_of(card).dataset}
     return dataclasses.replace(card, evidence=dataclasses.replace(card.evidence, keys=keys))

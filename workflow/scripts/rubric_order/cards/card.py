@@ -76,9 +76,9 @@ class Card:
             "reasons": list(self.verdict.reasons),
             "notes": list(self.notes),
             "advice": self.verdict.advice,
-            **_with_ends("v", main.v),
+            **_interval("v", main.v),
             "preference": _estimates(log_odds),
-            **_with_ends("usual_minus_balanced", points.usual),
+            **_interval("usual_minus_balanced", points.usual),
             "decided_by": {"log_odds": str(evidence.deciding.log_odds), "points": str(evidence.deciding.points)},
             "level": order_tests.LEVEL,
             "n_tests": len(tests),
@@ -115,10 +115,10 @@ class Card:
         """Further results of one readout."""
         adjusted = {name: p for (of, name), p in self.verdict.tests.items() if of == readout.name}
         return {
-            **_with_ends("v", readout.v),
-            "shares": [_with_ends("share", share) for share in readout.shares],
-            "preference": [_with_ends("log_odds", value) for value in readout.preference],
-            **_with_ends("usual_minus_balanced", readout.usual),
+            **_interval("v", readout.v),
+            "shares": [_interval("share", share) for share in readout.shares],
+            "preference": [_interval("log_odds", value) for value in readout.preference],
+            **_interval("usual_minus_balanced", readout.usual),
             "largest_gap": number(readout.largest_gap),
             "gap_by_chance": number(readout.gap_by_chance),
             "saturated": readout.saturated,
@@ -176,14 +176,14 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
             _plain(evidence.discordant_share, ".0%", "no item has two scores"),
         ),
         ("Mean probability of the most probable score", _most_probable(evidence)),
-        *_of_people(evidence),
+        *_people_facts(evidence),
         (
             f"Smallest V that a study of this size finds with 80% power{_of(evidence, evidence.main)}",
             _plain(evidence.detectable_v, ".3f", "the reads of an item hardly differ" if evidence.saturated else ""),
         ),
         ("Items", f"{evidence.n_items:,} in {_count(evidence.n_groups, 'group')}"),
         ("Effective number of groups", _effective(evidence)),
-        *_of_copies(evidence),
+        *_copy_facts(evidence),
         ("Reads", f"{evidence.n_reads:,} with a score, {evidence.n_failed:,} without{_failures(evidence.failures)}"),
         ("Orderings", _design(evidence)),
     ]
@@ -289,7 +289,7 @@ def _part(share: float) -> str:
     return f"{share:.1%}" if share < 0.01 else f"{share:.0%}"
 
 
-def _of_copies(evidence: Evidence) -> Iterator[tuple[str, str]]:
+def _copy_facts(evidence: Evidence) -> Iterator[tuple[str, str]]:
     """Items that are likely one item under several names. They count as independent, so results look too sure."""
     if evidence.n_copies:
         equal = "option probabilities" if evidence.soft else "written scores"
@@ -300,7 +300,7 @@ def _of_copies(evidence: Evidence) -> Iterator[tuple[str, str]]:
         yield "Copies", f"{text}: one item under several names, which belongs in one group{alike}"
 
 
-def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
+def _people_facts(evidence: Evidence) -> Iterator[tuple[str, str]]:
     """Effects of the order on agreement with people and on rankings, if they are known."""
     agreement, ranks = evidence.agreement, evidence.rankings
     if agreement:
@@ -336,7 +336,7 @@ def _agreement(found: Agreement | None) -> dict[str, Any] | None:
         return None
     intervals = ("usual", "mean", "expected", "order", "averaging", "reliability")
     values = {
-        name: value for quantity in intervals for name, value in _with_ends(quantity, getattr(found, quantity)).items()
+        name: value for quantity in intervals for name, value in _interval(quantity, getattr(found, quantity)).items()
     }
     others = {"single": number(found.single), "ceiling": number(found.ceiling), "n_items": found.n_items}
     return values | others | ({} if found.gold == HUMAN else {"gold": found.gold})
@@ -346,7 +346,7 @@ def _rankings(found: Rankings | None) -> dict[str, Any] | None:
     if found is None:
         return None
     counts = {"usual_reads": found.usual_reads, "n_prompts": found.n_prompts}
-    return _with_ends("flip", found.flip) | _with_ends("excess", found.excess) | counts
+    return _interval("flip", found.flip) | _interval("excess", found.excess) | counts
 
 
 def _plain(value: float, form: str, reason: str = "") -> str:
@@ -375,7 +375,7 @@ def number(value: float) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
 
 
-def _with_ends(name: str, value: Interval) -> dict[str, float | None]:
+def _interval(name: str, value: Interval) -> dict[str, float | None]:
     ends = {"": value.estimate, "_low": value.low, "_high": value.high}
     return {f"{name}{end}": number(part) for end, part in ends.items()}
 

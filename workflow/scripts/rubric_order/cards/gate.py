@@ -57,26 +57,26 @@ def check(
     """
     partners: dict[str, tuple[CardRecord, CardRecord, Anchors]] = {}
     for card in cards:
-        own = anchors_of(card, where)
-        other = _partner(card, own, baseline, where, baseline_where)
+        anchors = anchors_of(card, where)
+        other = _partner(card, anchors, baseline, where, baseline_where)
         key = name(other)
         if key in partners:
             raise InputError(f"{where}: two cards are compared with {key!r:.100} of {baseline_where}; expected one")
-        partners[key] = card, other, own
+        partners[key] = card, other, anchors
     seen = {
-        key: history.Seen(judge=card["judge"], anchors=own.without_names().to_dict())
-        for key, (card, _, own) in partners.items()
+        key: history.Seen(judge=card["judge"], anchors=anchors.drop_names().to_dict())
+        for key, (card, _, anchors) in partners.items()
     }
     first = {
-        key: history.Seen(judge=other["judge"], anchors=anchors_of(other, baseline_where).without_names().to_dict())
+        key: history.Seen(judge=other["judge"], anchors=anchors_of(other, baseline_where).drop_names().to_dict())
         for key, (_, other, _) in partners.items()
     }
     place = _place(runs, seen, first, run, new_reads)
     findings: list[Finding] = []
     by_card: dict[str, list[drifts.Drift]] = {}
-    for key, (card, other, own) in partners.items():
+    for key, (card, other, anchors) in partners.items():
         past = history.cards(place.before, key, without=place.name)
-        after = [*(Anchors.of(card_before.anchors, "history") for card_before in past), own]
+        after = [*(Anchors.of(card_before.anchors, "history") for card_before in past), anchors]
         before = anchors_of(other, baseline_where)
         changes = drifts.drifts(
             before,
@@ -86,10 +86,10 @@ def check(
             levels=int(card.get("n_levels", 10)),
         )
         label = name(card) + (f", baseline {other['judge']}" if other["judge"] != card["judge"] else "")
-        groups = list(own.names or before.names)
+        groups = list(anchors.names or before.names)
         reused = drifts.reused(before, after)
         outcomes = [
-            _with_groups(_finding(label, change, max_drift, reused), groups, drifts.moved(before, after, change))
+            _name_groups(_finding(label, change, max_drift, reused), groups, drifts.moved(before, after, change))
             for change in changes
         ]
         seen[key].failed = [
@@ -268,7 +268,7 @@ def _groups(drift: drifts.Drift) -> str:
     return "1 group" if drift.n_groups == 1 else f"{drift.n_groups} groups"
 
 
-def _with_groups(finding: Finding, groups: Sequence[str], changes: np.ndarray) -> Finding:
+def _name_groups(finding: Finding, groups: Sequence[str], changes: np.ndarray) -> Finding:
     """The finding. If it failed, it names the groups that moved most, and says how many moved up and down."""
     if finding.outcome != FAILED or not groups:
         return finding

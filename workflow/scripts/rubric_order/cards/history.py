@@ -93,16 +93,16 @@ def accept(summary: Path, baseline: Path, path: Path) -> list[Path]:
     The history is moved last: a check meanwhile finds one of another baseline, and refuses it.
     """
     time = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
-    kept = []
+    copies = []
     content = summary.read_bytes()
     if baseline.exists():
-        kept.append(baseline.with_name(f"{baseline.stem}.{time}{baseline.suffix}"))
-        _copy(baseline.read_bytes(), kept[-1])
+        copies.append(baseline.with_name(f"{baseline.stem}.{time}{baseline.suffix}"))
+        _copy(baseline.read_bytes(), copies[-1])
     _copy(content, baseline)
     if path.exists():
-        kept.append(path.with_name(f"{path.name}.{time}"))
-        path.rename(kept[-1])
-    return kept
+        copies.append(path.with_name(f"{path.name}.{time}"))
+        path.rename(copies[-1])
+    return copies
 
 
 def _copy(content: bytes, path: Path) -> None:

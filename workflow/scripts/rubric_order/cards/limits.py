@@ -41,7 +41,7 @@ class Finding(NamedTuple):
 
 def check(cards: Iterable[CardRecord], limits: Limits) -> list[Finding]:
     """Compare cards, as `summary.read` returns them, with limits."""
-    return [finding for card in cards for finding in _of_card(card, limits)]
+    return [finding for card in cards for finding in _card_findings(card, limits)]
 
 
 def status(findings: Iterable[Finding]) -> int:
@@ -60,7 +60,7 @@ def name(card: Mapping[str, Any]) -> str:
     return ", ".join(str(part) for part in parts if part not in (None, "reads"))
 
 
-def _of_card(card: CardRecord, limits: Limits) -> Iterator[Finding]:
+def _card_findings(card: CardRecord, limits: Limits) -> Iterator[Finding]:
     label, groups = name(card), card["n_groups"]
     few = limits.groups is not None and groups < limits.groups
     if limits.groups is not None:

@@ -130,14 +130,14 @@ def counts(scores: Iterable[Path]) -> dict[str, dict[str, Counts]]:
     by_study: dict[str, dict[str, Counts]] = {}
     for (study, dataset), parts in tables.items():
         reads = pd.concat(parts)
-        made = Counts(
+        count = Counts(
             reads["unit_id"].nunique(),
             reads["group_id"].nunique(),
             len(reads),
             int(reads["failure"].count()),
             tuple(sorted(map(int, reads["n"].unique()))),
         )
-        by_study.setdefault(study, {})[dataset] = made
+        by_study.setdefault(study, {})[dataset] = count
     return by_study
 
 
@@ -173,7 +173,7 @@ def text(
         "## Judges",
         *(_judge(facts, versions.get(name, {}), cite) for name, facts in run["judges"].items()),
         *(["## Reference answers"] if references else []),
-        *(_references(name, run, made, cite) for name, made in references.items()),
+        *(_references(name, run, answers, cite) for name, answers in references.items()),
         "## Design",
         *(_study(name, study, counts.get(name, {}), cite) for name, study in run["studies"].items()),
         "## Analysis",
@@ -215,8 +215,8 @@ def _judge(facts: Mapping[str, Any], versions: Mapping[str, Any], cite: Cite) ->
     if facts["engine"] == "decisions":
         how = f"was asked by questions of type {facts['question']} over an endpoint (dialect {facts['dialect']})"
         said = f"{facts['label']} (model {facts['model']}), a decision model, {how}; it returned a probability of each"
-        told = _answered(versions)
-        return f"{said} level and wrote no text. What answered: {told}." if told else f"{said} level and wrote no text."
+        who = _answered(versions)
+        return f"{said} level and wrote no text. What answered: {who}." if who else f"{said} level and wrote no text."
     revision = f", revision {facts['revision']}" if facts.get("revision") else ""
     how = facts["run_by"] + (cite(*facts["cited"]) if facts["cited"] else "")
     sampling = facts["sampling"]
@@ -228,18 +228,18 @@ def _judge(facts: Mapping[str, Any], versions: Mapping[str, Any], cite: Cite) ->
     if facts["loaded"]:
         settings.append(f"number format {facts['dtype']}")
     form = "wrote feedback and then a score" if facts["answer_format"] == "feedback" else "wrote a score at once"
-    told = _answered(versions)
-    own = " The prompt was our own." if facts.get("template") else ""
+    who = _answered(versions)
+    note = " The prompt was our own." if facts.get("template") else ""
     model = (
-        f"{facts['label']} (model {facts['model']}{revision}) was run {how}, {', '.join(settings)}, and {form}.{own}"
+        f"{facts['label']} (model {facts['model']}{revision}) was run {how}, {', '.join(settings)}, and {form}.{note}"
     )
-    return f"{model} What answered: {told}." if told else model
+    return f"{model} What answered: {who}." if who else model
 
 
 def _answered(versions: Mapping[str, Any]) -> str:
     return "; ".join(
-        f"{what}: {', '.join(f'{version} ({count:,} answers)' for version, count in given.items())}"
-        for what, given in sorted(versions.items())
+        f"{what}: {', '.join(f'{version} ({count:,} answers)' for version, count in numbers.items())}"
+        for what, numbers in sorted(versions.items())
     )
 
 
@@ -260,11 +260,11 @@ def _references(name: str, run: Mapping[str, Any], made: Answers, cite: Cite) ->
         for role in ("writing", "reviewing")
         if block[role]
     )
-    shown = " A writer saw what had been rejected before." if block["shows_rejected"] else ""
+    rejected = " A writer saw what had been rejected before." if block["shows_rejected"] else ""
     levels = ", ".join(map(str, made.levels))
     return (
         f"Reference answers of {label} at the scores {levels} were {by}, in at most {_many(block['rounds'], 'round')}"
-        f"{cite('li2025')}; the prompts are ours.{how}{shown} Of {made.n_wanted:,} that were wanted (one per group,"
+        f"{cite('li2025')}; the prompts are ours.{how}{rejected} Of {made.n_wanted:,} that were wanted (one per group,"
         f" criterion and score) {made.n_accepted:,} were accepted. The other {made.n_wanted - made.n_accepted:,} are"
         f" not shown. It took {_many(made.n_attempts, 'attempt')}, of which {made.n_texts:,} gave a text."
     )
@@ -272,8 +272,8 @@ def _references(name: str, run: Mapping[str, Any], made: Answers, cite: Cite) ->
 
 def _study(name: str, study: Mapping[str, Any], counts: Mapping[str, Counts], cite: Cite) -> str:
     source = study["source"]
-    shown = sorted({n for counted in counts.values() for n in counted.scales}) or study["scales"]
-    levels = " and ".join(map(str, shown))
+    scales = sorted({n for counted in counts.values() for n in counted.scales}) or study["scales"]
+    levels = " and ".join(map(str, scales))
     orders = "; ".join(
         f"{strategy}: {STRATEGIES.get(strategy, 'see the documentation')}" for strategy in study["strategies"]
     )

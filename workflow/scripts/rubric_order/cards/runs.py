@@ -131,8 +131,8 @@ def page(found: Sequence[History]) -> str:
         for history in found
         for run in history.runs
     ]
-    shown = [{"history": history, "points": _drawn(history.runs)} for history in found if len(history.runs) > 1]
-    return pages.render("runs.html.jinja", heads=["run", *row.LABELS], rows=rows, shown=shown)
+    drawings = [{"history": history, "points": _drawn(history.runs)} for history in found if len(history.runs) > 1]
+    return pages.render("runs.html.jinja", heads=["run", *row.LABELS], rows=rows, shown=drawings)
 
 
 def _drawn(runs: Sequence[Run]) -> dict[str, Any]:

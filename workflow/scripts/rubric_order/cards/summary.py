@@ -74,14 +74,14 @@ def content(
     `of_criteria`: cards of prompts with several criteria at once; `of_single`: of prompts with one at a time; `notes`:
     on judges without any score, see `unread.note`.
     """
-    made = [card.to_dict() for card in cards]
-    single = [by_criterion.with_dataset(card).to_dict() | by_criterion.part_of(card)._asdict() for card in of_single]
+    entries = [card.to_dict() for card in cards]
+    single = [by_criterion.name_dataset(card).to_dict() | by_criterion.part_of(card)._asdict() for card in of_single]
     listed = [card.to_dict() for card in of_criteria]
-    own: dict[str, Any] = {"criteria": listed} if listed else {}
-    own |= {"cards_by_criterion": single} if single else {}
+    extra: dict[str, Any] = {"criteria": listed} if listed else {}
+    extra |= {"cards_by_criterion": single} if single else {}
     listed_notes = [dict(note) for note in notes]
-    own |= {"notes": listed_notes} if listed_notes else {}
-    return {"format": FORMAT, "version": VERSION, "cards": made, **own, "versions": versions(), "run": dict(run)}
+    extra |= {"notes": listed_notes} if listed_notes else {}
+    return {"format": FORMAT, "version": VERSION, "cards": entries, **extra, "versions": versions(), "run": dict(run)}
 
 
 def versions() -> dict[str, str]:
@@ -109,17 +109,17 @@ def page(
     template: str = "summary.html.jinja",
 ) -> str:
     """Page of a run, one file that loads nothing else; `reads`: link to the page of single reads by study."""
-    shown = _with_own_titles([_shown_card(card, labels) | {"reads": _link(card, reads)} for card in cards])
+    entries = _tell_titles_apart([_shown_card(card, labels) | {"reads": _link(card, reads)} for card in cards])
     return pages.render(
         template,
         table_folder=table_folder,
-        single=_with_own_titles([_shown_single(card, labels, reads) for card in of_single]),
+        single=_tell_titles_apart([_shown_single(card, labels, reads) for card in of_single]),
         criteria=[_shown_criterion(card, labels, reads) for card in of_criteria],
-        cards=shown,
+        cards=entries,
         heads=["judge", *row.LABELS],
         rows=[
             {"title": card["title"], "link": f"#card-{place}", "card": f"card-{place}", "cells": card["cells"]}
-            for place, card in enumerate(shown, start=1)
+            for place, card in enumerate(entries, start=1)
         ],
         reads=reads,
         tables=[(table, Markup(_table(table.path))) for table in tables],  # noqa: S704 - written and escaped by `tables`
@@ -168,9 +168,9 @@ def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
 
 
 def _shown_single(card: Card, labels: Labels, reads: Mapping[str, str]) -> dict[str, Any]:
-    made, criterion = by_criterion.with_dataset(card), by_criterion.part_of(card).criterion
-    shown = _shown_card(made, labels)
-    return shown | {"title": f"{shown['title']}, criterion {criterion}", "reads": _link(made, reads)}
+    renamed, criterion = by_criterion.name_dataset(card), by_criterion.part_of(card).criterion
+    entry = _shown_card(renamed, labels)
+    return entry | {"title": f"{entry['title']}, criterion {criterion}", "reads": _link(renamed, reads)}
 
 
 def _shown_criterion(card: criteria.CriterionCard, labels: Labels, reads: Mapping[str, str]) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def _shown_criterion(card: criteria.CriterionCard, labels: Labels, reads: Mappin
     }
 
 
-def _with_own_titles(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _tell_titles_apart(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Cards of one title get `about` in it."""
     titles = [card["title"] for card in shown]
     return [
@@ -236,10 +236,10 @@ def _remedy(path: Path) -> str:
         return ""
     if path.stat().st_size == 0:
         return "; the file is empty: see what the command said that should have written it"
-    return _of_reads(path) if set(path.suffixes) & READS else ""
+    return _reads_remedy(path) if set(path.suffixes) & READS else ""
 
 
-def _of_reads(path: object) -> str:
+def _reads_remedy(path: object) -> str:
     return f"; reads become a summary by: rubric-order audit {shlex.quote(str(path))} --json > summary.json"
 
 
@@ -251,7 +251,7 @@ def read_whole(path: str | Path) -> dict[str, Any]:
         raise InputError(f"{malformed}{_remedy(Path(path))}") from None
     if isinstance(summary, list):
         if any(isinstance(row, dict) and "verdict" not in row for row in summary):
-            raise InputError(f"{path}: expected cards, found a list of other objects{_of_reads(path)}")
+            raise InputError(f"{path}: expected cards, found a list of other objects{_reads_remedy(path)}")
         summary = {"format": FORMAT, "version": VERSION, "cards": summary}
     if not isinstance(summary, dict) or summary.get("format") != FORMAT:
         raise InputError(f"{path}: expected a summary.json, or what 'rubric-order audit --json' prints")

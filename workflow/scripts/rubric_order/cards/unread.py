@@ -53,8 +53,8 @@ def _example(reason: str, items: Sequence[Mapping[str, Any]]) -> str | None:
     """An answer that failed for the given reason, or the error in its place; None if no such answer is shown."""
     failed = [read for item in items for read in item["reads"] if read["failure"] == reason]
     answers = [read.get("text") if read.get("text") is not None else read.get("error") for read in failed]
-    shown = [" ".join(answer.split()) for answer in answers if answer is not None]
-    answer = next(filter(None, shown), shown[0] if shown else None)
+    texts = [" ".join(answer.split()) for answer in answers if answer is not None]
+    answer = next(filter(None, texts), texts[0] if texts else None)
     if answer is None:
         return None
     return printable(answer[:LONGEST]) + (" …" if len(answer) > LONGEST else "")
@@ -65,15 +65,15 @@ def notes(scores: Sequence[Path], chosen: Sequence[Path]) -> list[dict[str, Any]
 
     `chosen`: files of the reads that pages show, one of which is the example.
     """
-    shown = {_about(path): path for path in chosen}
-    made = []
+    pages = {_about(path): path for path in chosen}
+    entries = []
     for path in scores:
         table, key = SCORES.read(path, columns=[*READ]), _about(path)
         if not _has_no_score(table):
             continue
-        reads = shown_in(shown[key].read_text(encoding="utf-8")) if key in shown else None
-        made.append(note(table, dict(zip(ABOUT, key, strict=True)), reads))
-    return [one for one in made if one]
+        reads = shown_in(pages[key].read_text(encoding="utf-8")) if key in pages else None
+        entries.append(note(table, dict(zip(ABOUT, key, strict=True)), reads))
+    return [one for one in entries if one]
 
 
 def _about(path: Path) -> tuple[str, str, str]:
