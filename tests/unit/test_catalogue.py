@@ -85,7 +85,7 @@ def test_a_table_or_figure_takes_the_statistics_and_settings_that_the_catalogue_
         known, needed = (names - {"view", "layout"} | read for names in (known, needed))
         given = {"height_in" if key in presets.LENGTHS else key for key in given} | {"labels"}
     else:
-        given -= {"also"}  # nor further studies, see `tables.of_studies`
+        given -= {"also"}  # nor further studies, see `tables.study_rows`
     assert {*shown.statistics} <= {*catalogue.STATISTICS}
     assert {*shown.derived} <= given
     assert needed <= given <= known

@@ -14,7 +14,7 @@ from rubric_order.analyses.overview.datasets import table as datasets_table
 from rubric_order.base import gold
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import KEYS
-from rubric_order.base.labels import Labels, with_labels
+from rubric_order.base.labels import Labels, replace_ids
 from rubric_order.cards import card, limits, methods, row, terms
 from rubric_order.datasets import Item, prepare
 from rubric_order.datasets.rubrics import Rubric
@@ -70,7 +70,7 @@ def test_captions_and_titles_of_what_nobody_rated_say_intended_level():
     assert caption.endswith("Nobody rated Set 0: the intended level of a text is the level that it was written for.")
     labels = Labels(**labels_of(run))
     assert labels.gold_scores == "intended levels"
-    assert list(with_labels(pd.DataFrame(columns=["judge", "r with people"]), labels)) == [
+    assert list(replace_ids(pd.DataFrame(columns=["judge", "r with people"]), labels)) == [
         "judge",
         "r with intended levels",
     ]

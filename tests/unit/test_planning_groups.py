@@ -125,13 +125,15 @@ def test_the_bound_for_few_carriers_is_part_of_the_number():
 
 
 def test_what_no_number_of_groups_reaches_is_said():
-    once = planning.of_judge({"levels": 5, "pairs_differ": 0.3}, **SOUGHT)
+    once = planning.plan_judge({"levels": 5, "pairs_differ": 0.3}, **SOUGHT)
     assert math.isinf(once.found.equivalent.groups)
     assert "orderings are read once" in " ".join(once.notes)
     assert once.found.repeated.groups < 1000
-    noisy = planning.of_judge({"levels": 5, "pairs_differ": 0.6, "probabilities": True, "prompt_noise": 0.5}, **SOUGHT)
+    noisy = planning.plan_judge(
+        {"levels": 5, "pairs_differ": 0.6, "probabilities": True, "prompt_noise": 0.5}, **SOUGHT
+    )
     assert "single items differ by as much as the margin" in " ".join(noisy.notes)
-    saturated = planning.of_judge({"levels": 5, "pairs_differ": 0.01}, **SOUGHT)
+    saturated = planning.plan_judge({"levels": 5, "pairs_differ": 0.01}, **SOUGHT)
     assert len(saturated.notes) == 1
     assert "saturated" in saturated.notes[0]
 
@@ -154,7 +156,7 @@ def test_what_no_number_of_groups_reaches_is_said():
 def test_a_bad_option_is_one_clear_error(given, sought, said):
     given = given if said.startswith("expected") else {"levels": 5, "pairs_differ": 0.3} | given
     with pytest.raises(InputError) as error:
-        planning.of_judge(given, **SOUGHT | sought)
+        planning.plan_judge(given, **SOUGHT | sought)
     assert said in str(error.value)
 
 

@@ -21,7 +21,7 @@ from rubric_order.analyses.position.position_selection import estimate as bias
 from rubric_order.analyses.position.position_selection import table as position_selection
 from rubric_order.analyses.position.scales import estimate as levels
 from rubric_order.analyses.position.scales import table as scales
-from rubric_order.base.conditions import of_condition
+from rubric_order.base.conditions import select_condition
 from rubric_order.cards import card as cards
 from rubric_order.library import estimates
 from rubric_order.prompts import orderings
@@ -59,7 +59,7 @@ def everything(scores):
     correlation = human_agreement.TABLE.table(correlations, study="s", n=2)
     compared = strategy_comparison.TABLE.table(correlations, differences, study="s", n=2)
     by_scale = scales.TABLE.table(levels.estimate(positions, studies=["s"]))
-    failed = parse_failures.TABLE.table(of_condition(failures.estimate(scores), "baseline"), study="s")
+    failed = parse_failures.TABLE.table(select_condition(failures.estimate(scores), "baseline"), study="s")
     return {
         "position_selection": (selection, position_selection.TABLE.for_print(selection)),
         "human_agreement": (correlation, human_agreement.TABLE.for_print(correlation)),

@@ -5,7 +5,7 @@ import pandas as pd
 from rubric_order.base.keys import EVERY
 from rubric_order.strategies import COMPARED
 from rubric_order.tables.columns import Column, Estimated, Flags, Number, each_row, texts, there
-from rubric_order.tables.spec import PARTS, Rows, Table, estimate, from_strategy, same, select, wide
+from rubric_order.tables.spec import PARTS, Rows, Table, differences_from, estimate, same, select, wide
 
 CAPTION = (
     "Correlation of each item's mean score with its human score when it is read in several orderings ({strategy}) and "
@@ -35,7 +35,7 @@ def _rows(
         baseline: strategy with which `strategy` is compared.
     """
     agreement = select(human_agreement, criterion=EVERY)
-    differences = select(from_strategy(select(strategy_comparison, criterion=EVERY), strategy), baseline=baseline)
+    differences = select(differences_from(select(strategy_comparison, criterion=EVERY), strategy), baseline=baseline)
     rows = wide(differences, KEYS, [same("n_items", "n_clusters", "same_repeats", "flag")])
     rows["flag"] = rows["flag"].replace("", None)
     for of in ("pearson", "spearman"):

@@ -5,7 +5,7 @@ import pandas as pd
 from rubric_order.base.keys import EVERY
 from rubric_order.strategies import COMPARED
 from rubric_order.tables.columns import Column, Estimated, Flags, Number, Text, away_from_zero, texts, there, varied
-from rubric_order.tables.spec import PARTS, Rows, Table, Taken, estimate, from_strategy, same, select, taken, wide
+from rubric_order.tables.spec import PARTS, Rows, Table, Taken, differences_from, estimate, same, select, taken, wide
 
 CAPTION = (
     "Pearson's r with human scores under each strategy, and r of {strategy} less that of each other strategy, as in Xu "
@@ -29,7 +29,7 @@ def _rows(
 ) -> pd.DataFrame:
     """One row per judge, dataset and readout: r of each strategy, and differences from `strategy` with their parts."""
     pearson = select(human_agreement, criterion=EVERY, quantity="pearson")
-    differences = from_strategy(select(strategy_comparison, criterion=EVERY), strategy)
+    differences = differences_from(select(strategy_comparison, criterion=EVERY), strategy)
     compared = [name for name in COMPARED if name in set(pearson["strategy"])]
     correlations = [estimate("pearson", f"r_{name}", strategy=name) for name in compared]
     items = [taken({"strategy": name}, n_items=f"items_{name}") for name in compared]

@@ -4,7 +4,7 @@ import pandas as pd
 
 from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import Estimated, Text, estimates, texts
-from rubric_order.tables.spec import ENDS, Rows, Table, select, taken, wide, with_flags_of
+from rubric_order.tables.spec import ENDS, Rows, Table, join_flags, select, taken, wide
 
 CAPTION = (
     "Pairs of judges that compare the same candidates, and their majority, with {bootstrap[confidence]:.0%} intervals "
@@ -26,7 +26,7 @@ def _rows(judge_agreement: pd.DataFrame) -> pd.DataFrame:
     chosen = select(judge_agreement, level=None)
     counts = taken(COUNTED, "n_judges", "n_values", "n_clusters", "flag")
     rows = wide(chosen, KEYS, [*QUANTITIES, "mean_consistency", counts])
-    return rows.assign(flag=with_flags_of(rows, select(chosen, quantity="first_last"), KEYS, "beta:"))
+    return rows.assign(flag=join_flags(rows, select(chosen, quantity="first_last"), KEYS, "beta:"))
 
 
 def _with_mean(rows: pd.DataFrame) -> pd.DataFrame:

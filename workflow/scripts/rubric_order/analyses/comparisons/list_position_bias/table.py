@@ -4,7 +4,7 @@ import pandas as pd
 
 from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import UNDEFINED, Estimated, Number, Row, cell, estimates, flags, texts
-from rubric_order.tables.spec import Rows, Table, estimate, select, taken, wide, with_flags_of
+from rubric_order.tables.spec import Rows, Table, estimate, join_flags, select, taken, wide
 
 CAPTION = (
     "Position bias of judges that choose the best of a list, with {bootstrap[confidence]:.0%} intervals over "
@@ -44,7 +44,7 @@ def _rows(position_consistency: pd.DataFrame) -> pd.DataFrame:
     worth = [estimate("place_preference", f"place_{place}", position=place) for place in places]
     rows = wide(chosen, KEYS, [*VALUES, *worth, COUNTS]).fillna({"n_lists": 0, "n_questions": 0})
     rows = rows.astype({"n_lists": "Int64", "n_questions": "Int64"}).assign(flag=flags(rows["n_questions"]))
-    return rows.assign(flag=with_flags_of(rows, select(chosen, quantity="first_last"), KEYS, "beta:"))
+    return rows.assign(flag=join_flags(rows, select(chosen, quantity="first_last"), KEYS, "beta:"))
 
 
 def _worth(row: Row) -> str:

@@ -4,7 +4,7 @@ import pandas as pd
 
 from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import Estimated, Number, Text, estimates, flags, texts, varied
-from rubric_order.tables.spec import Rows, Table, Taken, estimate, select, taken, wide, with_flags_of
+from rubric_order.tables.spec import Rows, Table, Taken, estimate, join_flags, select, taken, wide
 
 CAPTION = (
     "Position bias of judges that compare answers, after Shi et al. (Judging the Judges, Table 2), with "
@@ -77,7 +77,7 @@ def _rows(
     unstable = ["low stability" if value < least_stability else "" for value in rows["repetition_stability"]]
     failing = ["many errors" if value > most_errors else "" for value in rows["error_rate"]]
     rows.insert(rows.columns.get_loc("n_questions") + 1, "flag", flags(rows["n_questions"], unstable, failing))
-    rows["flag"] = with_flags_of(rows, select(chosen, cluster="group", quantity="first_last"), KEYS, "beta:")
+    rows["flag"] = join_flags(rows, select(chosen, cluster="group", quantity="first_last"), KEYS, "beta:")
     rows = rows.assign(judge_id=rows["judge"], judge=[judge_names.get(name, name) for name in rows["judge"]])
     first, last = ["judge", "benchmark"], ["judge_id", "profile", "dataset", "n", "study", "strategy"]
     return rows[[*first, *(name for name in rows if name not in (*first, *last)), *last]]

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from rubric_order.tables.columns import Estimated, estimates, texts
-from rubric_order.tables.spec import Rows, Table, Value, estimate, select, taken, wide, with_flags_of
+from rubric_order.tables.spec import Rows, Table, Value, estimate, join_flags, select, taken, wide
 
 CAPTION = (
     "Position bias in comparisons with a baseline, by quality gap, with {bootstrap[confidence]:.0%} intervals over "
@@ -35,7 +35,7 @@ def _rows(quality_gap: pd.DataFrame) -> pd.DataFrame:
     rows = wide(chosen, KEYS, VALUES)
     for end in BINS:
         of_bin = select(chosen, quantity="first_last", **{end: True})
-        rows["flag"] = with_flags_of(rows, of_bin, KEYS, f"beta, {end}:")
+        rows["flag"] = join_flags(rows, of_bin, KEYS, f"beta, {end}:")
     return rows
 
 

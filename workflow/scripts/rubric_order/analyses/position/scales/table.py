@@ -3,7 +3,7 @@
 import pandas as pd
 
 from rubric_order.base.keys import MEAN
-from rubric_order.tables.columns import Row, Text, each_row, texts, with_interval
+from rubric_order.tables.columns import Row, Text, each_row, estimate_text, texts
 from rubric_order.tables.spec import Rows, Table, same, select, taken, wide
 
 CAPTION = (
@@ -28,7 +28,7 @@ def _by_scale(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _cell(row: Row) -> str:
     saturated = f", {row['n_saturated']} saturated" if row["n_saturated"] else ""
-    v = with_interval(*(row[f"cramers_v_corrected{end}"] for end in ("", "_low", "_high")))
+    v = estimate_text(*(row[f"cramers_v_corrected{end}"] for end in ("", "_low", "_high")))
     return f"{v} ({row['n_datasets']}{saturated})"
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from rubric_order import strategies
-from rubric_order.tables.columns import Estimated, Flags, Number, Row, Text, cell, numbers, texts, there, with_interval
+from rubric_order.tables.columns import Estimated, Flags, Number, Row, Text, cell, estimate_text, numbers, texts, there
 from rubric_order.tables.spec import Rows, Table, Value, estimate, select, wide
 
 CAPTION = (
@@ -46,7 +46,7 @@ def _rows(within_item_deviation: pd.DataFrame, *, strategy: str = "balanced") ->
 def _share(row: Row) -> str:
     """The share of the ordering. It is undefined if nothing varies, and `UNSPLIT` if repetition is not known."""
     ends = (row[f"ordering_share{end}"] for end in ("", "_low", "_high"))
-    return UNSPLIT if pd.isna(row["repetition"]) else with_interval(*ends, form=".0f", times=100)
+    return UNSPLIT if pd.isna(row["repetition"]) else estimate_text(*ends, form=".0f", times=100)
 
 
 TABLE = Table(

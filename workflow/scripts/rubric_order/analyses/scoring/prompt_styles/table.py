@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from rubric_order.tables.columns import Flags, PValue, Row, cell, each_row, numbers, texts, with_interval, written
+from rubric_order.tables.columns import Flags, PValue, Row, cell, each_row, estimate_text, numbers, texts, written
 from rubric_order.tables.spec import Rows, Table
 
 CAPTION = (
@@ -52,7 +52,7 @@ def _difference(row: Row) -> str:
     """A difference with its interval and its bounds, if it has them."""
     form = ("" if row["quantity"] in SIZES else "+") + _form(row)
     value, low, high = row["estimate"], row["ci_low"], row["ci_high"]
-    text = written(value, form) if pd.isna(low) else with_interval(value, low, high, form=form)
+    text = written(value, form) if pd.isna(low) else estimate_text(value, low, high, form=form)
     return f"{text} ({row['bound_low']:{form}}, {row['bound_high']:{form}})" if pd.notna(row["bound_low"]) else text
 
 
