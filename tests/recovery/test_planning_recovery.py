@@ -60,11 +60,17 @@ def test_the_command_takes_all_of_it_from_a_pilot(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", [1])
+@pytest.mark.parametrize("place", [1, 2])
 def test_the_planned_number_is_near_the_one_that_simulated_cards_need(place):
     row = planning_recovery.run(planning_recovery.cells()[place], 40, 5).iloc[0]
     print(row.to_dict())
     assert 0.7 < row["now"] < 1.4  # 75% to 125%, and two standard errors of so few studies
+
+
+def test_shares_that_jump_have_a_number_and_shares_below_have_none():
+    assert 100 < planning_recovery._at_power({80: 0.0, 100: 0.0, 125: 1.0}, 40) < 125
+    with pytest.raises(ValueError, match="expected a share from 80% on"):
+        planning_recovery._at_power({108: 0.2, 135: 0.075, 169: 0.05, 3499: 0.0}, 40)
 
 
 def test_every_cell_has_a_name_of_its_own():

@@ -253,7 +253,9 @@ def _spread_of_draws(
     return Spread(factor * moved.mean(), error, False)
 
 
-def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, power: float = POWER) -> Needed:
+def for_biased(
+    errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, power: float = POWER, margin: float = 0.0
+) -> Needed:
     """Number of groups at which a card is `biased` in a share `power` of studies, by the test for the stated effect.
 
     Args:
@@ -261,7 +263,10 @@ def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, po
         log_odds: effect of one position minus the mean of all positions; 0 if the effect is in points.
         points: shift by the usual ordering, in points, if the effect is not in log-odds.
         power: share of studies.
+        margin: a smaller effect is negligible, and a card of enough groups calls it so.
     """
+    if max(log_odds, points) < margin:
+        return Needed(math.inf, f"an effect below the margin of {margin:g} is negligible, which more groups show")
     if not _sizes(errors, log_odds, points):
         return Needed(math.inf, "the reads do not vary, so that errors are not known")
 
