@@ -280,9 +280,10 @@ def _difference(
         least = optimize.brentq(lambda errors: reach(sign * errors) - abs(difference), 0, FURTHEST) if far else FURTHEST
         p = 2 * float(distributions.t_tail(least, df))
     quantile = float(distributions.t_quantile((1 + confidence) / 2, df))
-    ends = difference, difference - reach(quantile), difference + reach(-quantile)
     factor = SHRUNK * common if common > 0 else math.nan
-    return resampling.Jackknife(*(np.asarray(end / factor) for end in ends), np.asarray(both), np.asarray(p))
+    low, high = difference - reach(quantile), difference + reach(-quantile)
+    numbers = np.array([difference / factor, low / factor, high / factor, both, p])
+    return resampling.Jackknife(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4])
 
 
 def reliability(reads: np.ndarray, weights: np.ndarray, *, single: bool) -> np.ndarray:
