@@ -50,7 +50,10 @@ def test_the_command_takes_all_of_it_from_a_pilot(tmp_path):
     cell = card_recovery.Cell("", 7, groups=60, tolerance=0.12, soft=True)
     pilot = tmp_path / "pilot.csv"
     card_recovery.reads(cell, np.random.default_rng(1)).to_csv(pilot, index=False)
-    (found,) = json.loads(run(pilot, "--json", "--effect", 0.05).stdout)
+    (found,) = json.loads(run(pilot, "--json", "--effect", 0.05, "--effect-points", 0.2).stdout)
+    assert found["groups_for_biased"]["log_odds"] is None  # below the margin
+    assert found["groups_for_biased"]["points"] >= 20
+    (found,) = json.loads(run(pilot, "--json", "--effect", 0.3).stdout)
     assert found["reads_per_group"] == 10
     assert found["groups_for_biased"]["log_odds"] >= 20
     assert found["groups_for_equivalent"] >= 107
