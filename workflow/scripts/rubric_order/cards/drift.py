@@ -238,7 +238,7 @@ def _series(runs: Sequence[Anchors]) -> Iterator[tuple[tuple[str, str], np.ndarr
     if scores and len(runs) > 1:
         readout = scores[-1][0]  # probabilities, where they are known, hold less noise
         values = _stacked(runs, (readout, SCORE))
-        yield (readout, DISTANCE), np.abs(values[1:] - values[0])
+        yield (readout, DISTANCE), run_changes.distances(values)
         yield (readout, GROUP), values
 
 

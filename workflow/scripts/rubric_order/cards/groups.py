@@ -67,8 +67,8 @@ def planned(
         return needed._replace(groups=math.ceil(needed.groups * like) if needed.groups < math.inf else math.inf)
 
     return Groups(
-        of(planning_groups.bias_groups(errors, log_odds=log_odds, power=power)),
-        of(planning_groups.bias_groups(errors, points=points, power=power)),
+        of(planning_groups.bias_groups(errors, log_odds=log_odds, power=power, margin=margins[0])),
+        of(planning_groups.bias_groups(errors, points=points, power=power, margin=margins[1])),
         of(planning_groups.equivalence_groups(errors, **limits, power=power)),
         of(planning_groups.equivalence_groups(repeated, **limits, power=power)) if repeated else None,
         (log_odds, points),

@@ -20,7 +20,8 @@ CAPTION = (
     "read, corrected by what the balanced reads of other groups show about positions. From left to right it is "
     "learnt on more groups, whose reads are divided among these items. If more items are scored with one "
     "calibration, its points move to the left, towards one call. Bars are {bootstrap[confidence]:.0%} jackknife "
-    "intervals over groups. No score can have less error than the half that it is compared with (dotted line)."
+    "intervals over groups, for the calibrations as learnt. No score can have less error than the half that it is "
+    "compared with (dotted line)."
 )
 LINES: dict[str, tuple[dict[str, Any], Any]] = {
     "random orders": ({"design": ["random", "balanced"], "calibration": "none"}, "-"),

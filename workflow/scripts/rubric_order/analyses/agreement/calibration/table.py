@@ -10,7 +10,8 @@ from rubric_order.tables.spec import Rows, Table, estimate, same, wide
 
 CAPTION = (
     "Error of few reads of an item, in points, with and without calibration ({strategy}), with "
-    "{bootstrap[confidence]:.0%} jackknife intervals over groups. Orderings are divided into two halves. A score is "
+    "{bootstrap[confidence]:.0%} jackknife intervals over groups, which take the calibrations as they were learnt: "
+    "learnt anew on other groups, they would differ. Orderings are divided into two halves. A score is "
     "compared with the item's mean over the half that its reads are not in, less what that half adds in other "
     "groups. Usual is one read in the ordering 1 to n. Random is one read in any ordering. Rotated is one read, with "
     "the orderings taken in turn from item to item. Opposite is an ordering and its reverse. Balanced is all "

@@ -1,20 +1,24 @@
 """Halo: the increase in correlation between the scores of a text when one answer gives all of them."""
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import optimize
 
 from rubric_order.base.keys import DEFAULT_PROFILE, KEYS, VALUES
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import panels
-from rubric_order.methods.uncertainty import multiplicity, resampling
+from rubric_order.methods.uncertainty import distributions, multiplicity, resampling
 
 BASES = ("mean", "read")
 NOT_IDENTIFIED = "not identified"  # a difference in which noise and halo cannot be separated
+SHRUNK = 0.95  # factor of correlations before Fisher's transformation in a difference, which is finite at 1 then
+FURTHEST = 60.0  # standard errors; the p-value of a difference that is farther from 0 is 0
 # For a strategy of criteria in one prompt: the strategy of criteria judged alone that it is compared with, if the names
 # differ.
 ALONE = {"balanced_williams": "balanced"}
@@ -123,15 +127,15 @@ def estimate(
           correlation, which is not corrected for the noise.
         - ``inside_minus_alone``: difference of the two correlations, over the scores that both sides have, and over the
           pairs of criteria whose scores vary on both sides. Each correlation is corrected for the noise of reads, by
-          the variance between the reads of a text: noisier reads correlate less without any halo. `p` is for no
-          difference, adjusted as `multiplicity.adjust` says. With one read a text, the noise is unknown: the difference
-          is NaN, with the flag ``not identified``.
+          the variance between the reads of a text: noisier reads correlate less without any halo. Pairs count by the
+          reliability of their scores. `p` is for no difference, adjusted as `multiplicity.adjust` says. With one read a
+          text, the noise is unknown: the difference is NaN, with the flag ``not identified``.
         - ``inside_minus_human``: difference of the two correlations. The noise of raters is not in the scores, so there
           is neither interval nor `p`, with the flag ``not identified``.
 
-        Intervals and p-values are from a jackknife over groups with Student's t, for correlations on Fisher's scale,
-        for differences without a transformation. `n_groups` is the number of groups with a text that has two of the
-        correlated scores. Other groups give no information.
+        Intervals and p-values are from a jackknife over groups with Student's t, on Fisher's scale; those of a
+        difference are of the two correlations as they are with the noise of both sides. `n_groups` is the number of
+        groups with a text that has two of the correlated scores. Other groups give no information.
     """
     alone_of: dict[tuple[Any, ...], pd.DataFrame] = {}
     for table in [alone] if isinstance(alone, pd.DataFrame) else alone:
@@ -147,9 +151,8 @@ def estimate(
         common |= {"n_texts": len(panel.texts), "n_criteria": len(panel.criteria)}
         for basis in BASES:
             common["n_reads"] = 1 if basis == "read" else _equal_reads(panel, separate)
-            for quantity, tested, values, unit in _correlations(panel, separate, basis):
-                scale = {} if tested else {"scale": np.arctanh, "back": np.tanh}
-                jackknife = resampling.jackknife_t(values, confidence, sizes=resampling.part_sizes(unit), **scale)
+            for quantity, jackknife, unit in _correlations(panel, separate, basis, confidence):
+                tested = "_minus_" in quantity
                 row: Row = {"basis": basis, "quantity": quantity, "n_groups": len(np.unique(unit))}
                 row["p"] = float(jackknife.p) if tested else np.nan
                 row["flag"] = NOT_IDENTIFIED if tested and row["n_groups"] > 1 and np.isnan(row["p"]) else ""
@@ -206,14 +209,15 @@ def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
 
 
 def _correlations(
-    panel: panels.Panel, separate: np.ndarray | None, basis: str
-) -> Iterator[tuple[str, bool, np.ndarray, np.ndarray]]:
-    """Each quantity: its name, True if it is a difference, and the two results of `_left_out`.
+    panel: panels.Panel, separate: np.ndarray | None, basis: str, confidence: float
+) -> Iterator[tuple[str, resampling.Jackknife, np.ndarray]]:
+    """Each quantity: its name, its estimate and interval, and the groups of its texts.
 
     Args:
         panel: reads that ask for all criteria in one prompt.
         separate: scores from reads about one criterion at a time, shape (U, R, C); None if there are none.
         basis: ``mean`` to correlate means over the reads of a text, ``read`` to correlate single reads.
+        confidence: nominal coverage.
     """
     inside, apart, reads = panel.values, separate, None if separate is None else (panel.values, separate)
     if basis == "mean":
@@ -222,12 +226,64 @@ def _correlations(
         if apart is not None:
             reads = _evenly(panel.values, count), _evenly(apart, count)
             apart = panels.text_means(reads[1])
-    yield "inside", False, *_left_out(panel.groups, inside)
-    for name, values in (("human", panel.human), ("alone", apart)):
-        if values is not None:
-            yield name, False, *_left_out(panel.groups, values)
-            both, unit = _left_out(panel.groups, inside, values, reads if name == "alone" else None)
-            yield f"inside_minus_{name}", True, both if name == "alone" else both[:1], unit
+    for name, values in (("inside", inside), ("human", panel.human), ("alone", apart)):
+        if values is None:
+            continue
+        (r,), _, unit = _left_out(panel.groups, [values])
+        sizes = resampling.part_sizes(unit)
+        yield name, resampling.jackknife_t(r, confidence, sizes=sizes, scale=np.arctanh, back=np.tanh), unit
+        if name == "human":
+            (one, other), _, unit = _left_out(panel.groups, [inside, values])
+            yield "inside_minus_human", resampling.jackknife_t((one - other)[:1], confidence), unit
+        if name == "alone":
+            sides, common, unit = _left_out(panel.groups, [inside, values], reads)
+            yield "inside_minus_alone", _difference(sides, common, unit, confidence), unit
+
+
+def _difference(
+    sides: Sequence[np.ndarray], common: float, unit: np.ndarray, confidence: float
+) -> resampling.Jackknife:
+    """Difference of two correlations that both have the noise of both sides, divided by its mean factor.
+
+    The interval combines the distances from each correlation to the ends of its own interval, which Fisher's
+    transformation makes unequal. `p` is the level at which an end of the interval is 0.
+
+    Args:
+        sides, common, unit: see `_left_out`.
+        confidence: nominal coverage.
+
+    Source: Zou (2007), Toward using confidence intervals to compare correlations, with errors by the jackknife.
+    """
+    sizes = resampling.part_sizes(unit)
+    scales = [np.arctanh(SHRUNK * side) for side in sides]
+    inside, alone = (float(scale[0]) for scale in scales)
+    one, other, both = (
+        float(resampling.jackknife_t(scale, confidence, sizes=sizes).error)
+        for scale in (*scales, scales[0] - scales[1])
+    )
+    shared = (one**2 + other**2 - both**2) / max(2 * one * other, resampling.LEAST_ERROR**2)
+
+    def reach(errors: float) -> float:
+        """Distance to the end that lies so many standard errors below the estimate, or above it where negative."""
+        away = (
+            math.tanh(inside) - math.tanh(inside - errors * one),
+            math.tanh(alone + errors * other) - math.tanh(alone),
+        )
+        return math.sqrt(max(away[0] ** 2 + away[1] ** 2 - 2 * shared * away[0] * away[1], 0.0))
+
+    difference, df, p = math.tanh(inside) - math.tanh(alone), math.nan, math.nan
+    if len(sizes) > 1:
+        df = resampling.degrees(sizes)
+    if len(sizes) > 2 and both > resampling.LEAST_ERROR and common > 0:
+        sign = math.copysign(1.0, difference)
+        far = reach(sign * FURTHEST) > abs(difference)
+        least = optimize.brentq(lambda errors: reach(sign * errors) - abs(difference), 0, FURTHEST) if far else FURTHEST
+        p = 2 * float(distributions.t_tail(least, df))
+    quantile = float(distributions.t_quantile((1 + confidence) / 2, df))
+    factor = SHRUNK * common if common > 0 else math.nan
+    low, high = difference - reach(quantile), difference + reach(-quantile)
+    numbers = np.array([difference / factor, low / factor, high / factor, both, p])
+    return resampling.Jackknife(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4])
 
 
 def reliability(reads: np.ndarray, weights: np.ndarray, *, single: bool) -> np.ndarray:
@@ -239,7 +295,7 @@ def reliability(reads: np.ndarray, weights: np.ndarray, *, single: bool) -> np.n
         single: True for single reads, False for means over the reads of a text.
 
     Returns:
-        NaN where no text has two reads, or where texts vary by no more than noise.
+        0 where texts vary by no more than noise; NaN where no text has two reads.
     """
     count = (~np.isnan(reads)).sum(axis=1)
     mean = panels.text_means(reads)
@@ -249,48 +305,46 @@ def reliability(reads: np.ndarray, weights: np.ndarray, *, single: bool) -> np.n
         texts = weights @ has
         noise = (weights @ squares) / (weights @ np.maximum(count - 1, 0))
         between = (weights @ mean**2 - (weights @ mean) ** 2 / texts) / (texts - 1)
-        real = between - noise * (weights @ (has / np.maximum(count, 1))) / texts
-        share = real / (real + noise if single else between)
-    return np.where(real > 0, share, np.nan)
+        real = np.maximum(between - noise * (weights @ (has / np.maximum(count, 1))) / texts, 0)
+        return np.asarray(real / (real + noise if single else between))
 
 
 def _left_out(
-    groups: np.ndarray,
-    values: np.ndarray,
-    other: np.ndarray | None = None,
-    reads: tuple[np.ndarray, np.ndarray] | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """A mean correlation, or a difference of two, for all groups and with each part of the groups left out.
+    groups: np.ndarray, sides: Sequence[np.ndarray], reads: Sequence[np.ndarray] | None = None
+) -> tuple[list[np.ndarray], float, np.ndarray]:
+    """Mean correlations for all groups and with each part of the groups left out.
 
     Args:
         groups: index of each text's group, from 0, shape (U,).
-        values: scores, shape (U, C), or scores of single reads, shape (U, R, C).
-        other: scores to compare with, of the same shapes. If given, only scores and pairs of criteria that both have
-            are used.
-        reads: single reads behind the values and the other scores, shape (U, R, C), to correct correlations for their
-            noise.
+        sides: one or two arrays of scores, shape (U, C), or of scores of single reads, shape (U, R, C). Of two, only
+            scores and pairs of criteria that both have are used.
+        reads: single reads behind two sides, shape (U, R, C). If given, each side's correlations are lowered by the
+            noise of the other side, so that both have the noise of both.
 
     Returns:
-        Two arrays. First, the values, shape (1 + n_parts,), see `resampling.left_out_weights`. Second, the index of the
-        group of each text with two scores. These groups are the sample.
+        The values of each side, shape (1 + n_parts,), see `resampling.left_out_weights`; the mean factor by which the
+        noise of both sides lowers a correlation, 1 without reads; and the index of the group of each text with two
+        scores. These groups are the sample.
     """
-    sides = [values] if other is None else [values, other]
-    sides = [side[:, None] if side.ndim == 2 else side for side in sides]  # a mean counts as a single read
-    both = np.logical_and.reduce([(~np.isnan(side)).any(axis=1) for side in sides])
+    values = [side if side.ndim == 3 else side[:, None] for side in sides]  # a mean counts as a single read
+    both = np.logical_and.reduce([(~np.isnan(side)).any(axis=1) for side in values])
     told = both.sum(axis=1) > 1
     if not told.any():
-        return np.full(1, np.nan), np.zeros(0, dtype=int)
+        return [np.full(1, np.nan) for _ in sides], math.nan, np.zeros(0, dtype=int)
     unit = np.unique(groups[told], return_inverse=True)[1]
     weights = resampling.left_out_weights(unit)
-    of_reads = []  # for each side, correlations of pairs in each read, shape (1 + n_parts, R, pairs)
-    first, second = np.triu_indices(values.shape[-1], 1)
-    for side, own in zip(sides, reads or [None] * len(sides), strict=True):
-        kept = np.where(both[:, None], side, np.nan)[told]
-        r = pair_correlations(np.moveaxis(kept, 1, 0), weights)
-        if own is not None:
-            share = reliability(np.where(both[:, None], own, np.nan)[told], weights, single=values.ndim == 3)
-            r = r / np.sqrt(share[:, first] * share[:, second])[:, None]
-        of_reads.append(r)
-    common = np.logical_and.reduce([(~np.isnan(r)).any(axis=1) for r in of_reads])
-    means = [_mean(_mean(np.where(common[:, None], r, np.nan))) for r in of_reads]
-    return (means[0] if other is None else means[0] - means[1]), unit
+
+    def used(values: np.ndarray) -> np.ndarray:
+        return np.where(both[:, None], values, np.nan)[told]
+
+    pairs = [pair_correlations(np.moveaxis(used(side), 1, 0), weights) for side in values]  # (1 + n_parts, R, pairs)
+    common = np.logical_and.reduce([(~np.isnan(r)).any(axis=1) for r in pairs])
+    first, second = np.triu_indices(sides[0].shape[-1], 1)
+    factors = [np.ones(common.shape) for _ in sides]
+    if reads is not None:
+        shares = [reliability(used(side), weights, single=sides[0].ndim == 3) for side in reads]
+        factors = [np.sqrt(share[:, first] * share[:, second]) for share in shares[::-1]]
+    means = [
+        _mean(_mean(np.where(common[:, None], r * by[:, None], np.nan))) for r, by in zip(pairs, factors, strict=True)
+    ]
+    return means, float(_mean(np.where(common, np.prod(factors, axis=0), np.nan))[0]), unit
