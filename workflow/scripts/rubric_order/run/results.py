@@ -22,7 +22,6 @@ from rubric_order.settings.base import Settings
 from rubric_order.settings.judges import Recorded
 from rubric_order.settings.statistics import with_packages
 
-LIBRARY = Path(__file__).parents[1]
 Block = Mapping[str, Any]
 
 
@@ -323,7 +322,7 @@ class Shown(Stage):
 
     def caption_of(self, name: str) -> str:
         """The caption of one result, with the settings filled in."""
-        text = registry.caption(self.kind, name, LIBRARY)
+        text = registry.caption(self.kind, name)
         values = Statistics(self.run).blocks(self._entry(name).statistics) | self._block(name)
         try:
             text = text.format(**values)

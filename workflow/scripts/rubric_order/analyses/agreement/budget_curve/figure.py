@@ -13,13 +13,6 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Correlation with human scores when k of an item's reads are averaged. A point is the mean over the subsets of k "
-    "reads, for items with a score from every read. Bands contain the middle 95% of the subsets. Bars at the right "
-    "end of a curve are {bootstrap[confidence]:.0%} intervals of its last point over {cluster}s. Points that share "
-    "items vary together, so overlapping bars do not mean that two curves are equal. The vertical axis need not "
-    "start at 0. After Xu et al. (2026), Figure 9."
-)
 MEASURES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
 
 

@@ -16,15 +16,6 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Estimates of what people would say on average about all items ({target}), and labelled groups that a margin of "
-    "error needs. Left: estimates from the labels of some groups alone, from the judge alone, and from both "
-    "(corrected), with {bootstrap[confidence]:.0%} intervals over groups; by errors uses the judge's rate, "
-    "sensitivity and specificity. Right: labelled groups with which half of an interval is as small as the margin, "
-    "for the first row on the left, by labels alone and with the judge's scores of the groups that there are. Beyond "
-    "these groups (dotted) the judge adds nothing. If the labelled groups are no random sample, labels alone and "
-    "corrected are wrong. The judge's interval does not show how far people disagree with it."
-)
 ESTIMATORS = {
     "labels": "labels alone",
     "judge": "judge alone",

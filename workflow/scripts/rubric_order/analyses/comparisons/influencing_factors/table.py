@@ -6,15 +6,6 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import Number, Row, Text, texts
 from rubric_order.tables.spec import Rows, Table
 
-CAPTION = (
-    "Factors of position bias in comparisons, after Shi et al. (Judging the Judges, Table 1), and the level to which "
-    "each belongs: the judge, the candidate or the task (yes). A star (*) marks a factor that the stepwise search of "
-    "the table of bias factors keeps in every dataset, for consistency (PC) or for fairness (PF). The last columns "
-    "show by how much AIC rises in the model of each dataset and outcome without the factor. Not known means that the "
-    "study has no such term; recorded answers have no texts. The search keeps a factor where AIC falls at all, and it "
-    "takes cells of one question set as independent, so a star says little. Arithmetic alone marks the quality gap, "
-    "unless the gap is that of other judges."
-)
 LEVELS = ("judge", "candidate", "task")
 # For each factor of Shi et al.: the levels that it belongs to, and its term in the regression.
 FACTORS = {

@@ -15,14 +15,6 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Agreement of judges that compare the same candidates. The maps show the share of prompts with the same choice, of "
-    "all prompts and of those in which neither judge calls a tie, and Cohen's kappa. Similar judges stand beside each "
-    "other (average linkage of one less the agreement). The last panel needs three judges. It shows the share of "
-    "prompts in which at most the given number of judges deviate from the commonest choice, with "
-    "{bootstrap[confidence]:.0%} intervals over questions. The number that no prompt can exceed has no interval. After "
-    "Shi et al. (Judging the Judges), Figures 3 and 4."
-)
 LEAST_LETTERS = 3.5  # points; in smaller letters, numbers are not written, and a colour bar replaces them
 LEAST_NAME = 5.5  # points; smallest letters of a judge's name
 LINE = 1.15  # height of a name, as a multiple of its letters' size

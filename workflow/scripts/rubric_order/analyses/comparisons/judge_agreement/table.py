@@ -6,16 +6,6 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import Estimated, Text, estimates, texts
 from rubric_order.tables.spec import ENDS, Rows, Table, select, taken, wide, with_flags_of
 
-CAPTION = (
-    "Pairs of judges that compare the same candidates, and their majority, with {bootstrap[confidence]:.0%} intervals "
-    "over questions. Agreement is the share of prompts in which two judges make the same choice; decided is this share "
-    "where neither calls a tie. Kappa (Cohen) is agreement beyond that of two judges who make each choice as often as "
-    "these do, whatever the prompt. Agreement is about single prompts: two judges that prefer the same position agree "
-    "for that reason as well. The row majority has consistency (PC), fairness (PF) and log-odds of the first position "
-    "(beta) of the commonest choice, a tie where several are commonest; the row all, mean has the mean consistency of "
-    "the single judges. The flag separated means that only Firth's penalty keeps the log-odds (beta) finite: read "
-    "their sign and not their size. After Shi et al. (Judging the Judges), Appendix C."
-)
 KEYS = ["dataset", "benchmark", "profile", "strategy", "n", "judge", "other"]
 QUANTITIES = ["agreement", "agreement_decided", "kappa", "position_consistency", "preference_fairness", "first_last"]
 COUNTED = {"quantity": ["agreement", "position_consistency", "mean_consistency"]}

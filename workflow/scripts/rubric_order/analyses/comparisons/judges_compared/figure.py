@@ -14,15 +14,6 @@ from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Judges that compare answers, task by task. The first map shows the position consistency of each judge less that "
-    "of the reference, over the comparisons that both have decided in all orders. The second map shows preference "
-    "fairness: above 0 is recency, below 0 is primacy. A star marks a value whose {bootstrap[confidence]:.0%} interval "
-    "excludes 0, by Student's t over questions (paired in the first map). Each star is a test of one cell alone: at a "
-    "confidence of 95%, one in twenty cells of a judge that differs in nothing has a star. Where numbers would be too "
-    "small to be read they are left out, and the star stands alone. After Shi et al. (Judging the Judges), Figure 6, "
-    "which tests over cells and not over questions."
-)
 TITLES = {
     "position_consistency": "Consistency less that of {reference}",
     "preference_fairness": "Preference fairness",

@@ -5,14 +5,6 @@ import pandas as pd
 from rubric_order.tables.columns import Estimated, Text, numbers, texts
 from rubric_order.tables.spec import Rows, Table
 
-CAPTION = (
-    "Differences between each judge of comparisons and one other judge, over the comparisons that both have decided in "
-    "all orders, with {bootstrap[confidence]:.0%} intervals of paired differences over questions. PC is position "
-    "consistency, PF preference fairness (above 0: more recency). After Shi et al. (Judging the Judges), Figure 6. Own "
-    "family's wins shows self-preference: how much more often the judge's own family wins under this judge than under "
-    "the other one, on the same prompts. Self-preference is a difference of two judges: it also arises where the other "
-    "judge likes the family less, or is less able."
-)
 VALUES = ["profile", "dataset", "benchmark", "strategy", "n", "task", "judge", "other", "quantity"]
 VALUES += ["estimate", "ci_low", "ci_high", "of_judge", "of_other", "n_values", "n_clusters", "flag"]
 SELF_PREFERENCE = "self_preference"

@@ -13,16 +13,6 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Judges that compare answers, by task: position consistency, preference fairness (above 0: recency) and beta, "
-    "which is what the first position adds to a candidate's log-odds over the last (above 0: primacy). Bars are "
-    "{bootstrap[confidence]:.0%} intervals over {cluster}s. The dotted line is a judge of pairs without a preferred "
-    "position. By arithmetic the size of fairness is at most one less consistency, and it shrinks where a judge is "
-    "decisive; beta does not. An arrow at the frame means that the interval goes on. A judge has a point in tasks of "
-    "which it decided at least {least_comparisons} comparisons in all orders. A beta without a point is not finite; a "
-    "point without a bar has too few {cluster}s for an interval. After Shi et al. (Judging the Judges), Figures 2 (a), "
-    "(b) and 6; the intervals are ours, in place of t-tests over cells."
-)
 WIDEST = 26  # characters in a line of a task's name
 LEAST_MARK = 2.0  # points; smallest mark
 QUANTITIES = {

@@ -7,14 +7,6 @@ from rubric_order.base.keys import MACRO
 from rubric_order.tables.columns import Estimated, Flags, Number, away_from_zero, texts, there
 from rubric_order.tables.spec import Rows, Table, estimate, same, select, wide
 
-CAPTION = (
-    "Mean over criteria of Pearson's r with people by how the criteria were ordered, at the same number of reads. The "
-    "columns are those of Xu et al. (2026), Table 6, and differences with {bootstrap[confidence]:.0%} intervals of a "
-    "paired bootstrap. The bootstrap draws {cluster}s, the same for both strategies; here an item is one text, and a "
-    "group is the texts that belong together. * means that the interval does not contain 0, ** that p < 0.05 also "
-    "after Holm's adjustment for all judges, profiles, datasets and scales of the study. Few clusters means fewer "
-    "than 30; intervals then depend on which few these are."
-)
 KEYS = ["judge", "dataset", "n", "readout", "cluster"]
 HEADS = {name: strategy.head for name, strategy in strategies.STRATEGIES.items() if strategy.head is not None}
 NAMES = {name: head.text for name, head in sorted(HEADS.items(), key=lambda item: item[1].place)}

@@ -14,13 +14,6 @@ from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Difference between each criterion's mean score at each position in the prompt and its mean over positions "
-    "(shift), in points of the scale, under strategy {strategy}. Red cells score higher, blue ones lower. A star "
-    "marks a shift whose {bootstrap[confidence]:.0%} bootstrap interval over groups does not contain 0, in a "
-    "criterion whose position test is significant; a dagger marks a criterion whose test is not significant (5%, "
-    "Holm, groups as the sample). After Xu et al. (2026), Figures 10 and 11."
-)
 SIGNIFICANT = 0.05
 LONGEST = 7  # width of a cell's text, such as +0.25*, in letters; the plus sign is wide
 

@@ -13,10 +13,6 @@ from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "How the human scores of each dataset and criterion are distributed, over all raters. Orange panels show "
-    "reference labels that came from another judge. Green panels show levels that texts were written for."
-)
 # The colours differ in lightness, so that a grey print distinguishes them.
 COLOURS = {"human": "#0072b2", "reference": "#e69f00", "intended": "#009e73"}
 NOT_HUMAN = {"reference": "reference labels", "intended": "intended levels"}

@@ -15,17 +15,6 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Position preference: what each position of the prompt adds to the log-odds of the score that stands there, "
-    "under strategy {strategy} with {n} score levels; the positions sum to 0. There is one panel for each judge and "
-    "readout, and one line for each dataset. Bars are {bootstrap[confidence]:.0%} intervals over {cluster}s; the "
-    "dotted line is a judge without position preference. What the judge thinks of an item cancels, so judges and "
-    "scales can be compared at one temperature. At temperature 0 the unit of selected options is whatever else "
-    "differs between the prompts of an item. Selected options and option probabilities have vertical axes of their "
-    "own: compare their numbers, not their heights. Hollow points are separated: one position was always selected, "
-    "so the data alone give no finite value. Where there are other points, the intervals of hollow points do not set "
-    "the length of the axis; an arrow marks an interval that continues beyond the axis."
-)
 LEAST_REACH = 0.05  # shortest axis on each side of 0, in log-odds
 BEYOND = 1.08  # length of an axis, as a multiple of the largest value that it has to show
 READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities"}

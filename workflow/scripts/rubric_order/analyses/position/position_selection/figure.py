@@ -13,17 +13,6 @@ from rubric_order.base.rows import Row, rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Share of each position of the prompt among the judge's selections, under strategy {strategy} with {n} score "
-    "levels. There is one panel for each judge and readout, and one line for each dataset. Bars are "
-    "{bootstrap[confidence]:.0%} bootstrap intervals over {cluster}s ({bootstrap[resamples]} resamples), where "
-    "anything varies; the dotted line is selection of every position equally often. Hollow points are those of a "
-    "saturated judge. Such a judge nearly always gives one score, or one score to each item, so the order has next to "
-    "nothing to change. Equal shares then do not show that it has no preference. Above the lines stands V with its "
-    "interval; V is 0 where all positions are selected equally often. The number of {cluster}s is there or in the "
-    "legend. How far shares are apart depends on how decisive a judge is and on the number of levels; to compare "
-    "judges, see figure Position preference. After Xu et al. (2026), Figure 4."
-)
 READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities"}
 LINE = 1.25  # height of a line of text, as a multiple of the size of its letters
 # Text about a dataset in a panel. If a panel has no room for the number of clusters, the legend has this number.

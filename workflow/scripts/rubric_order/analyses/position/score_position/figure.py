@@ -11,14 +11,6 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Share of each position among the selections of each score, in percent, under strategy {strategy}. Colours show "
-    "how far a share is from the equal share: red above, blue below. Bold numbers have a {bootstrap[confidence]:.0%} "
-    "bootstrap interval over {cluster}s that does not contain the equal share. At a confidence of 95%, about one in "
-    "twenty cells of a judge without bias is bold. The quantity is that of Table 5 of the earlier version of Xu et "
-    "al."
-)
-
 
 def draw(score_position: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
     """Share of each position among the selections of each score: one heat map per judge, centred on equal shares (1/n).

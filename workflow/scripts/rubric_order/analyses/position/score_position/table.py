@@ -6,13 +6,6 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import Flags, Number, OfRows, each_row, texts
 from rubric_order.tables.spec import Rows, Table, Value, estimate, same, wide
 
-CAPTION = (
-    "Share of each position among the selections of each score, in percent, as in the earlier version of Xu et al., "
-    "Table 5. Without position bias all shares are equal. * means that the {bootstrap[confidence]:.0%} bootstrap "
-    "interval over {cluster}s does not contain the equal share. The CSV file has each dataset, the intervals, and how "
-    "often each score was selected when it stood at each position. Few clusters means fewer than 30 {cluster}s; "
-    "intervals are then somewhat too short."
-)
 KEYS = ["judge", "dataset", "readout", "cluster", "score"]
 
 

@@ -11,15 +11,6 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "A correlation with golden scores ({golden}) under conditions and orders of the prompt ({shown}), with "
-    "{bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. If differences are shown, they are those from "
-    "the study's first condition and strategy, on the same items; the grey band is the largest size of such a "
-    "difference among edits without meaning. If correlations are shown, each is over the items that have a score in "
-    "that variant; the dotted line is the first condition's. Overlapping intervals do not show that two correlations "
-    "are alike: look at their difference. After Li et al. (2025), Figure 5, which shows correlations and has neither "
-    "intervals nor band."
-)
 NAMES = {"spearman": "Spearman's ρ", "pearson": "Pearson's r"}
 
 

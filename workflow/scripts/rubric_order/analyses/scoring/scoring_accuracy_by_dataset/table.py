@@ -8,13 +8,6 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import ACCURACY_NAMES, Estimated, texts
 from rubric_order.tables.spec import Rows, Table, estimate, wide
 
-CAPTION = (
-    "Correlations of scores with golden scores under conditions and orders of the prompt: Spearman's ρ and Pearson's r "
-    "of the items that have a score, with {bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. Golden "
-    "scores are human (the mean of people's), labels (those that came with the dataset) or else the vote of a judge. "
-    "The layout is that of Li et al. (2025), Table 3, which has no intervals. This table does not show whether two "
-    "correlations differ; the table of differences on the same items does."
-)
 KEYS = ["judge", "kind", "varied", "order"]
 COLUMNS = ["dataset", "golden", "quantity"]
 COEFFICIENTS = ["spearman", "pearson"]

@@ -1,0 +1,90 @@
+from rubric_order import vocabulary as v
+from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
+
+RESULT = Result(
+    statistic=Statistic(
+        probes=SCORE_ORDER,
+        settings=(
+            *("bootstrap/confidence", "bootstrap/seed"),
+            *("calibration/folds", "calibration/groups", "calibration/draws", "calibration/interactions"),
+        ),
+        block={
+            "folds": v.Key(
+                "Annotated[int, Ge(2)]",
+                5,
+                "Number of folds into which the groups are divided. The reads of each fold are corrected by a"
+                " calibration learnt on the other folds.",
+            ),
+            "groups": v.Key(
+                "Annotated[list[Annotated[int, Ge(2)]], Unique]",
+                [5, 10, 20, 50],
+                "Numbers of groups on which further calibrations are learnt, to show how many groups suffice."
+                " Numbers above half of the groups of a dataset are left out.",
+            ),
+            "draws": v.Key(
+                "Count",
+                20,
+                "Number of random draws of groups for each entry of `groups`. Errors are averaged over the draws.",
+            ),
+            "interactions": v.Key(
+                "bool",
+                True,
+                "Whether a calibration also learns how much more a position is worth to some scores than to others,"
+                " as far as the reads support it.",
+            ),
+            "as_readout": v.Key(
+                "bool",
+                False,
+                "Whether statistics of agreement show calibrated scores, as readout `calibrated`, beside written and"
+                " expected scores. The reads of each group are corrected by a calibration learnt on the balanced"
+                " reads of other groups.",
+                reruns="`human_agreement`, `strategy_comparison`, `budget_curve`, `generalisability`, `rank_reversal`,"
+                " `canonical_rank` and what shows them",
+            ),
+        },
+        methods="What a calibration would make of single reads was estimated by half of the orderings against the"
+        " other half, with calibrations that were learnt on other groups: option probabilities were divided"
+        " by what positions are worth, and what the order changes in the mean score of items was added to"
+        " written scores.",
+    ),
+    table=Shown(
+        ("calibration",),
+        "Calibration",
+        "Single reads corrected, table",
+        block={**v.ROWS, "strategy": v.OF_ONE_SET_OR_RECORDED, "n": v.N},
+        caption="Error of few reads of an item, in points, with and without calibration ({strategy}), with"
+        " {bootstrap[confidence]:.0%} jackknife intervals over groups. Orderings are divided into two halves."
+        " A score is compared with the item's mean over the half that its reads are not in, less what that"
+        " half adds in other groups.",
+        notes="Usual is one read in the ordering 1 to n. Random is one read in any ordering. Rotated is one read,"
+        " with the orderings taken in turn from item to item. Opposite is an ordering and its reverse."
+        " Balanced is all orderings of a half. Calibrated scores are corrected by what the balanced reads of"
+        " other groups show about positions. The other groups are some drawn at random, or all of the other"
+        " folds. Regressed also replaces a written score by the mean that items of other groups with this"
+        " score have, and by score alone does so wherever the score stood: single scores come nearer to the"
+        " mean of all, and differences shrink. Calls are the reads an item, plus the reads that the"
+        " calibration took, divided among these items. They are fewer if more items are scored with one"
+        " calibration. Own error leaves out the error of the mean that scores are compared with. Times is the"
+        " error divided by that of the same reads without calibration. Shift is the mean error: the bias of"
+        " a mean. Slope is the difference of scores for one point between items, or between systems: below 1,"
+        " differences are too small. Pass is the share of scores that round to the second highest level or"
+        " more, less that share of the means that they are compared with. A calibration corrects for"
+        " positions alone: other reasons why judge and people disagree remain.",
+    ),
+    figure=Shown(
+        ("calibration",),
+        "Calibration",
+        "Single reads corrected, figure",
+        block={**v.by_strategy(v.OF_ONE_SET_OR_RECORDED), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
+        caption="Error of an item's score, in points, by calls per item, with and without calibration ({strategy})."
+        " A score is compared with the item's mean over the half of its orderings that the score has no part"
+        " in, less what that half adds in other groups.",
+        notes="Random orders are the mean of 1, 2, ... reads in different orderings; the last point is a balanced"
+        " half. Opposite orders are an ordering and its reverse. Usual order is one read. Calibrated is one"
+        " read, corrected by what the balanced reads of other groups show about positions. From left to right"
+        " it is learnt on more groups, whose reads are divided among these items. If more items are scored"
+        " with one calibration, its points move to the left, towards one call. Bars are"
+        " {bootstrap[confidence]:.0%} jackknife intervals over groups. No score can have less error than the"
+        " half that it is compared with (dotted line).",
+    ),
+)

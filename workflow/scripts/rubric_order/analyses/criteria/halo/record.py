@@ -1,0 +1,34 @@
+from rubric_order import vocabulary as v
+from rubric_order.catalogue import CRITERION_ORDER, Result, Shown, Statistic
+
+RESULT = Result(
+    statistic=Statistic(
+        probes=CRITERION_ORDER,
+        reads=("alone",),
+        settings=("bootstrap/confidence",),
+        block={
+            "alone": v.Key(
+                "Texts",
+                [],
+                "Studies of probe score_order that judge the same items one criterion at a time. Halo is measured by"
+                " comparison with them.",
+            )
+        },
+    ),
+    table=Shown(
+        ("halo",),
+        "Criterion order",
+        "Halo",
+        block={**v.CRITERIA, "n": v.N, "readouts": v.READOUTS_OF_SCORES},
+        caption="Halo: mean correlation between criteria across texts, for scores given in one prompt, for scores of"
+        " the same items judged alone (where a study does that) and for people's scores. Differences between"
+        " these are given too. All have {bootstrap[confidence]:.0%} intervals of a jackknife over groups of"
+        " texts. Basis read correlates single reads.",
+        notes="Basis mean correlates means over equally many reads of a text in one prompt and alone. The"
+        " difference of one prompt and alone is corrected for the noise of reads. The noise of people's"
+        " scores lowers their correlation and is unknown, so a difference from them has no interval. * means"
+        " that a difference is significant at 5% after Holm's adjustment for all judges, profiles, datasets"
+        " and scales of the study; few clusters means that one of the columns comes from fewer than 30"
+        " groups.",
+    ),
+)

@@ -1,0 +1,15 @@
+from rubric_order import vocabulary as v
+from rubric_order.catalogue import ANY_PROBE, Result, Shown, Statistic
+
+RESULT = Result(
+    statistic=Statistic(probes=ANY_PROBE, settings=()),
+    table=Shown(
+        ("parse_failures",),
+        "Answers without a score",
+        "Parse failures",
+        block=v.ROWS,
+        caption="Answers that give no score, by reason. They are never scored; the responses keep their raw text. If"
+        " a prompt asks for several criteria, each criterion parses or fails by itself. The CSV file also"
+        " has counts by option (score or criterion) and by the option's position in the prompt.",
+    ),
+)

@@ -1,0 +1,23 @@
+from rubric_order import vocabulary as v
+from rubric_order.catalogue import Result, Shown
+
+RESULT = Result(
+    figure=Shown(
+        ("position_selection", "human_agreement"),
+        "Sweeps",
+        "Reasoning effort sweep",
+        derived=("setting",),
+        block=v.SWEEP
+        | {
+            "study": v.STUDY.but("effort"),
+            "setting": v.SETTING.but("chat_template_kwargs/reasoning_effort"),
+            "label": v.AXIS.but("Reasoning effort"),
+            "order": v.ORDER.but(["minimal", "low", "medium", "high"]),
+        },
+        caption="Cramér's V of position selection and Pearson's r with human scores, by the judges' setting (axis:"
+        " {label}), under strategy {strategy}, with {bootstrap[confidence]:.0%} intervals over {cluster}s: of"
+        " a bootstrap for V, of a jackknife for r. The axis of r need not start at 0. There is one row for"
+        " each dataset, and one line for each judge.",
+        notes="After Xu et al. (2026), Figures 6 (temperature) and 7 (reasoning effort).",
+    )
+)

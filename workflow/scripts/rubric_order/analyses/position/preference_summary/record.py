@@ -1,0 +1,22 @@
+from rubric_order import vocabulary as v
+from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
+
+RESULT = Result(
+    statistic=Statistic(probes=SCORE_ORDER, reads=("position_preference",), settings=("bootstrap/confidence",)),
+    table=Shown(
+        ("preference_summary",),
+        "Position bias",
+        "Position preference over judges and datasets",
+        block=v.EFFECTS,
+        caption="Position preference over all judges and datasets of a study, in log-odds: the mean with its"
+        " {bootstrap[confidence]:.0%} interval (random effects by REML, interval by Hartung and Knapp), and"
+        " the standard deviations of the true values between judges, between datasets, and of the rest. The"
+        " rest is particular to one judge on one dataset.",
+        notes="The mean describes the judges and datasets of which these are a sample, not these alone. With few"
+        " of them the interval is wide and the deviations are rough. Where a deviation is missing, the study"
+        " cannot separate it from the rest. Judges read the same items, so their sampling errors on one"
+        " dataset are correlated (r of errors, the mean over pairs of judges); mean and deviations allow for"
+        " this. Judges must be at one temperature for their mean to be meaningful. The CSV file has each"
+        " judge and dataset, shrunken towards the mean according to its error.",
+    ),
+)

@@ -1,0 +1,63 @@
+from rubric_order import vocabulary as v
+from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
+
+RESULT = Result(
+    statistic=Statistic(
+        probes=SCORE_ORDER,
+        settings=("bootstrap/confidence", "bootstrap/seed", "score_effects", "equivalence/points"),
+        block={
+            "sign_changes": v.Key(
+                "Resamples",
+                1999,
+                "Number of random draws in which whole clusters change their sign. The draws show what order effects"
+                " on mean scores arise by chance.",
+            )
+        },
+        methods="Effects on scores in points were estimated by least squares with a level for each item; in the test"
+        " that the order has any effect, groups changed signs at random.",
+    ),
+    table=Shown(
+        ("score_effects", "order_tests"),
+        "Position bias",
+        "Effect on scores, table",
+        block=v.EFFECTS,
+        caption="By how many points the order of the score levels moves the mean score of the same items. Usual less"
+        " balanced is the mean score under the usual ordering (1 to n) less that over all orderings of the"
+        " strategy. Ascending less descending is the mean score under 1 to n less that under n to 1.",
+        notes="{bootstrap[confidence]:.0%} intervals use Student's t over {cluster}s. Largest gap is that between"
+        " the mean scores of two orderings; the mean gap that chance makes is in brackets. Column p tests"
+        " whether the order moves the mean score at all (signs of {cluster}s' shifts changed"
+        " {score_effects[sign_changes]} times). Column p, usual tests whether the usual ordering does. *"
+        " means a p of at most 3% after Holm's adjustment for the tests that decide the judge's bias card;"
+        " tests that do not decide it have no mark. The CSV file also has Holm's adjustment for all judges,"
+        " profiles and scales. Both tests are blind to an order that raises the scores of some {cluster}s as"
+        " much as it lowers those of others. Where each ordering is read once, one item's scores differ by"
+        " chance too, so only means over items are shown. A saturated judge gives one score nearly always, so"
+        " its scores cannot show what the order does. Strategies without one set of orderings for all items"
+        " have only the test, made on the positions of levels. Rows are of all datasets together; the CSV"
+        " file has each dataset.",
+    ),
+    figure=Shown(
+        ("score_effects",),
+        "Position bias",
+        "Effect on scores, figure",
+        block={
+            **v.by_strategy(v.IN_EVERY_POSITION_OR_RECORDED),
+            "dataset": v.DATASET.but(
+                description="Dataset to show. `all` pools the items of all of the study's datasets."
+            ),
+            "readouts": v.READOUTS_OF_SCORES,
+            "cluster": v.CLUSTER,
+            **v.SIZES,
+            "row_height_in": v.ROW,
+            "columns": v.COLUMNS.but(3),
+        },
+        caption="Mean score of the same items under each ordering of the score levels, less the mean over all"
+        " orderings of strategy {strategy}, in points, with {bootstrap[confidence]:.0%} intervals by"
+        " Student's t over {cluster}s. The point of the usual ordering is filled. Orderings are written as"
+        " they stand in the prompt, first level first.",
+        notes="Without an effect of the order, one interval in twenty misses 0 at a confidence of 95%; the test of"
+        " all orderings together is in table Effect on scores. A saturated judge gives one score nearly"
+        " always, so points at 0 say nothing about the order.",
+    ),
+)

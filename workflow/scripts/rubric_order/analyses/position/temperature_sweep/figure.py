@@ -1,0 +1,3 @@
+from rubric_order.figures.sweep import draw
+
+__all__ = ["draw"]

@@ -1,0 +1,65 @@
+from rubric_order import vocabulary as v
+from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
+
+RESULT = Result(
+    statistic=Statistic(
+        probes=SCORE_ORDER,
+        reads=("items", "golden_scores"),
+        settings=("bootstrap/confidence",),
+        derived=("bases", "human_scales"),
+    ),
+    table=Shown(
+        ("scoring_accuracy",),
+        "Scoring bias",
+        "Scoring accuracy, table",
+        block=v.SCORING_ESTIMATES,
+        caption="Agreement of scores with golden scores (human: the mean of people's; labels: those that came with"
+        " the dataset) under conditions and orders of the prompt: Spearman's ρ, Pearson's r, quadratic kappa,"
+        " mean absolute error (MAE) in points.",
+        notes="Difference of r is r less that of the study's first condition and strategy on the same items, with"
+        " {bootstrap[confidence]:.0%} intervals and p from leaving out {cluster}s (* significant after Holm's"
+        " adjustment). Items without a score are left out; bounds of r are the ends that r could have if"
+        " reads without a score had any score. Fluctuation is the largest size of a difference over datasets"
+        " and variants of one kind. Its brackets give two numbers. The first is the largest size among edits"
+        " without meaning (the floor). The second is how often the fluctuation would be above the floor by"
+        " chance, if every edit moved scores alike. It is needed because a largest difference grows with the"
+        " number of differences. A correlation is blind to a shift of all scores, which MAE and kappa see."
+        " After Li et al. (2025), Table 3, which has no intervals and no floor.",
+    ),
+    figure=Shown(
+        ("scoring_accuracy",),
+        "Scoring bias",
+        "Scoring accuracy, figure",
+        block={
+            **v.SCORED,
+            "dataset": v.DATASET,
+            "golden": v.Key(
+                "str",
+                "human",
+                "Golden scores with which judges are compared: those of people (`human`), the `labels` that came"
+                " with the dataset, or those of a judge of `statistics/golden_scores`.",
+            ),
+            "quantity": v.Key("Literal['spearman', 'pearson']", "spearman", "Measure of agreement."),
+            "shown": v.Key(
+                "Literal['difference', 'correlation']",
+                "difference",
+                "What is shown: the `difference` between each correlation and that of the study's first condition"
+                " and strategy, or the `correlation` itself.",
+            ),
+            "readout": v.READOUT_OF_MEANS,
+            "n": v.N,
+            "cluster": v.CLUSTER,
+            **v.SIZES,
+            "row_height_in": v.ROW,
+            "columns": v.COLUMNS,
+        },
+        caption="A correlation with golden scores ({golden}) under conditions and orders of the prompt ({shown}),"
+        " with {bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. If differences are shown,"
+        " they are those from the study's first condition and strategy, on the same items; the grey band is"
+        " the largest size of such a difference among edits without meaning.",
+        notes="If correlations are shown, each is over the items that have a score in that variant; the dotted"
+        " line is the first condition's. Overlapping intervals do not show that two correlations are alike:"
+        " look at their difference. After Li et al. (2025), Figure 5, which shows correlations and has"
+        " neither intervals nor band.",
+    ),
+)
