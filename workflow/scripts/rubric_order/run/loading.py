@@ -202,8 +202,8 @@ def name_studies(config: Mapping[str, Any]) -> None:
     """Name studies, in place, for results that name no study and whose default study does not exist.
 
     So a user's study need not have the name of a study in a paper's config. A figure or table gets the first study that
-    fits it. If it can show several studies, it gets all studies that fit. `statistics.scales` and
-    `statistics.replication` get all studies that fit.
+    fits it. If it can show several studies, it gets all studies that fit. ``statistics/scales`` and
+    ``statistics/replication`` get all studies that fit.
     """
     studies = {name: block for name, block in _block(config, "studies").items() if isinstance(block, Mapping)}
     for kind in registry.SHOWN:
