@@ -40,22 +40,15 @@ RESULT = Result(
         "Reading until it is enough, table",
         block={**v.ROWS, "strategy": v.OF_ONE_SET_OR_RECORDED, "n": v.N},
         caption="Number of reads of an item until reading stops, in a replay of complete reads ({strategy}) in"
-        " random order. Intervals are {bootstrap[confidence]:.0%} intervals over groups. What is estimated is"
-        " the item's mean over its orderings, as the judge answered them. This mean is certain once all"
-        " orderings are read. It is not the mean over repeats.",
-        notes="Sequence is a confidence sequence for reads in random order without replacement, valid for each"
-        " item and any judge. Learnt removes what orderings add. Half of its interval is a factor times the"
-        " standard error; this factor would have made {adaptive_budget[level]:.0%} of the claims right in"
-        " other groups. Learnt is valid on average over items of groups like these. An item stops by width if"
-        " its interval is at most as wide as the target, and by place if its interval overlaps with that of"
-        " no other candidate. Held is the share of intervals that contain the mean; early is that share of"
-        " items that were not read to their end. Error is the root mean square error, in points. Times is the"
-        " error divided by that of as many reads of every item. Beyond is the share of items that err by"
-        " more than half of the target; in brackets, that share with as many reads of every item. Saved is"
-        " the share of calls saved against a number of reads that is the same for all items and has the same"
-        " error. It is below 0 where that number takes fewer calls. Calls of the groups that were learnt on"
-        " are not counted. Few reads are also enough if a judge writes the same score in all of them,"
-        " whatever the order does. Column times shows what stopping items one by one gains.",
+        " random order, with {bootstrap[confidence]:.0%} intervals over groups. The target is the item's mean"
+        " over its orderings, as the judge answered them, not the mean over repeats.",
+        notes="Sequence is a confidence sequence, valid for each item and any judge. Learnt is calibrated on other"
+        " groups and valid on average over items of such groups; their calls are not counted. An item stops"
+        " by width (interval at most the target) or by place (no overlap with another candidate's interval)."
+        " Held: coverage of the intervals; early: coverage among items stopped early. Error is the root mean"
+        " square error in points; times, that error divided by the error of as many reads of every item."
+        " Beyond: share of items that err by more than half of the target, in brackets with as many reads of"
+        " every item. Saved: calls saved against equally many reads of every item with the same error.",
     ),
     figure=Shown(
         ("adaptive_budget",),
@@ -66,9 +59,9 @@ RESULT = Result(
         " the mean number of reads per item. Complete reads are replayed in random order. Lines are for the"
         " same number of reads of every item: as they are, and without what each ordering adds in other"
         " groups.",
-        notes="Points are for items that are stopped one by one, when the interval is as narrow as the target that"
-        " stands beside the point. They are stopped by a confidence sequence, or by what was learnt on other"
-        " groups, whose calls are not counted. A point below the line of its colour has less error at the"
-        " same calls. Bars are {bootstrap[confidence]:.0%} intervals over groups, of reads and of errors.",
+        notes="Points are items stopped one by one, once the interval is as narrow as the target beside the point,"
+        " by a confidence sequence or by what was learnt on other groups, whose calls are not counted. A"
+        " point below the line of its colour has less error at the same calls. Bars are"
+        " {bootstrap[confidence]:.0%} intervals over groups.",
     ),
 )

@@ -46,16 +46,12 @@ RESULT = Result(
         " {advice[goal]}. Options that reach the target come first, cheapest first, each with the fewest"
         " groups that reach it at the worse end of their interval. Without a target, the most precise options"
         " that the budget pays for come first.",
-        notes="For goals r, mean and preference, the prediction is the half-width of the interval that the study"
-        " will report. For ranked it is the share of pairs of items that are in the order of the mean over"
-        " all orderings. For equivalent it is the share of studies of a judge without bias whose card is"
-        " equivalent. For bias and shift it is the smallest bias that 80% of studies find. In brackets is the"
-        " {bootstrap[confidence]:.0%} interval by the pilot's own uncertainty, over its groups. Column r or"
-        " mean is that of the pilot under this design; fewer reads give a lower r. Config has the keys of a"
-        " study, where sample counts groups. Items is the number of items in a group. Groups of another size"
-        " than in the pilot need another dataset. Predictions hold for items and a judge like those of the"
-        " pilot: a narrow interval is no sign of a right score. Intervals come out wider if items of a group"
-        " are more alike than the pilot's few groups show.",
+        notes="The prediction is the half-width of an interval for goals r, mean and preference; the share of"
+        " pairs of items ranked as by all orderings for ranked; the share of studies whose unbiased judge is"
+        " called equivalent for equivalent; the smallest bias that 80% of studies find for bias and shift. In"
+        " brackets is the {bootstrap[confidence]:.0%} interval by the pilot's own uncertainty. Config has"
+        " the keys of a study; sample counts groups, items the items of a group. Predictions hold for items"
+        " and a judge like those of the pilot.",
     ),
     figure=Shown(
         ("advice",),
@@ -66,7 +62,7 @@ RESULT = Result(
         " Groups are as large as those of the pilot. Curves start at the fewest groups with which errors are"
         " known well. Bands are {bootstrap[confidence]:.0%} intervals by the pilot's own uncertainty, over"
         " its groups. Dotted lines are target and budget, if config has them.",
-        notes="Half-widths are those of intervals over groups. The share of pairs ranked right depends only on the"
-        " reads of an item, not on the number of groups.",
+        notes="Half-widths are those of intervals over groups. The share of pairs ranked right depends on the"
+        " reads of an item alone.",
     ),
 )

@@ -30,12 +30,10 @@ RESULT = Result(
         " and the share of the gain that a few reads reach. Correlations are means over all choices of the"
         " reads, or over {budget_curve[subsets_per_size]} drawn ones if there are more, with"
         " {bootstrap[confidence]:.0%} intervals over {cluster}s.",
-        notes="The gain is the correlation of all reads less that of one read. A share is given only where the"
-        " interval of the gain lies above 0; else there may be no gain. Xu et al. (2026), Section 5.3, report"
-        " about two thirds with 3 of 10 reads and 85% with 5, for judges that benefit. If reads are"
-        " independent, k of K reads reach (1 - 1/k) / (1 - 1/K) of a small gain: 74% with 3 of 10 and 89%"
-        " with 5. The noisier one read is, the smaller the share. So averaging alone can explain two thirds"
-        " with three reads; this says nothing about orders.",
+        notes="The gain is the correlation of all reads less that of one read; its share is given where its"
+        " interval lies above 0. Averaging independent reads gives k of K reads the share (1 - 1/k) / (1 -"
+        " 1/K) of a small gain: 74% with 3 of 10 reads and 89% with 5. Xu et al. (2026), Section 5.3, report"
+        " two thirds and 85%, so such shares say nothing about orders.",
     ),
     figure=Shown(
         ("budget_curve",),

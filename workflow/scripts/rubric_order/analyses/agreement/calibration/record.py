@@ -53,23 +53,17 @@ RESULT = Result(
         "Single reads corrected, table",
         block={**v.ROWS, "strategy": v.OF_ONE_SET_OR_RECORDED, "n": v.N},
         caption="Error of few reads of an item, in points, with and without calibration ({strategy}), with"
-        " {bootstrap[confidence]:.0%} jackknife intervals over groups. Orderings are divided into two halves."
-        " A score is compared with the item's mean over the half that its reads are not in, less what that"
-        " half adds in other groups.",
-        notes="Usual is one read in the ordering 1 to n. Random is one read in any ordering. Rotated is one read,"
-        " with the orderings taken in turn from item to item. Opposite is an ordering and its reverse."
-        " Balanced is all orderings of a half. Calibrated scores are corrected by what the balanced reads of"
-        " other groups show about positions. The other groups are some drawn at random, or all of the other"
-        " folds. Regressed also replaces a written score by the mean that items of other groups with this"
-        " score have, and by score alone does so wherever the score stood: single scores come nearer to the"
-        " mean of all, and differences shrink. Calls are the reads an item, plus the reads that the"
-        " calibration took, divided among these items. They are fewer if more items are scored with one"
-        " calibration. Own error leaves out the error of the mean that scores are compared with. Times is the"
-        " error divided by that of the same reads without calibration. Shift is the mean error: the bias of"
-        " a mean. Slope is the difference of scores for one point between items, or between systems: below 1,"
-        " differences are too small. Pass is the share of scores that round to the second highest level or"
-        " more, less that share of the means that they are compared with. A calibration corrects for"
-        " positions alone: other reasons why judge and people disagree remain.",
+        " {bootstrap[confidence]:.0%} jackknife intervals over groups. Orderings are divided into halves."
+        " Target: the item's mean over the half that its reads are not in, adjusted for that half's effect in"
+        " other groups (cross-fitted).",
+        notes="Usual is one read in the ordering 1 to n; random, one in any ordering; rotated, one with orderings"
+        " taken in turn; opposite, an ordering and its reverse; balanced, all orderings of a half. Calibrated"
+        " scores are corrected by the balanced reads of other groups. Regressed also replaces a written"
+        " score by the mean of items of other groups with this score, by score alone does so wherever the"
+        " score stood: differences shrink. Calls include the reads that the calibration took. Own error"
+        " leaves out the error of the target. Times: error over that without calibration. Shift is the mean"
+        " error, slope the difference of scores for one point between items or systems, pass the error of the"
+        " share of scores that round to the second highest level or more.",
     ),
     figure=Shown(
         ("calibration",),
@@ -77,14 +71,12 @@ RESULT = Result(
         "Single reads corrected, figure",
         block={**v.by_strategy(v.OF_ONE_SET_OR_RECORDED), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
         caption="Error of an item's score, in points, by calls per item, with and without calibration ({strategy})."
-        " A score is compared with the item's mean over the half of its orderings that the score has no part"
-        " in, less what that half adds in other groups.",
-        notes="Random orders are the mean of 1, 2, ... reads in different orderings; the last point is a balanced"
-        " half. Opposite orders are an ordering and its reverse. Usual order is one read. Calibrated is one"
-        " read, corrected by what the balanced reads of other groups show about positions. From left to right"
-        " it is learnt on more groups, whose reads are divided among these items. If more items are scored"
-        " with one calibration, its points move to the left, towards one call. Bars are"
-        " {bootstrap[confidence]:.0%} jackknife intervals over groups. No score can have less error than the"
-        " half that it is compared with (dotted line).",
+        " Target: the item's mean over the half of its orderings that the score has no part in, adjusted for"
+        " that half's effect in other groups (cross-fitted). Bars are {bootstrap[confidence]:.0%} jackknife"
+        " intervals over groups.",
+        notes="Random orders: means of 1, 2, ... reads in different orderings; the last point is a balanced half."
+        " Opposite orders: an ordering and its reverse. Usual order: one read. Calibrated: one read,"
+        " corrected by balanced reads of other groups, more of them from left to right, whose calls are"
+        " divided among these items. The dotted line is the error of the target itself.",
     ),
 )

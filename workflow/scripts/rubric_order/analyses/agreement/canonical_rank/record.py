@@ -12,8 +12,8 @@ RESULT = Result(
         " orderings, and the rank of the canonical ordering among them (1: highest r). These are the"
         " quantities of Table 4 of the earlier version of Xu et al., here with {bootstrap[confidence]:.0%}"
         " bootstrap intervals over {cluster}s.",
-        notes="First and last are the shares of the resamples in which the canonical ordering has the first and"
-        " the last rank. The CSV file has the share of every rank. Few clusters: fewer than 30 {cluster}s,"
-        " with which intervals are somewhat too short.",
+        notes="First and last: shares of the resamples in which the canonical ordering has the first and the last"
+        " rank. The CSV file has the share of every rank. Few clusters: fewer than 30 {cluster}s; intervals"
+        " are then somewhat too short.",
     ),
 )

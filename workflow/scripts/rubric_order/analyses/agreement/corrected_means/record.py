@@ -61,21 +61,14 @@ RESULT = Result(
         " alone (labels), from the judge alone, and from both (corrected). Intervals are"
         " {bootstrap[confidence]:.0%} intervals over groups. Values are in points of people's scale; pass"
         " rates are from 0 to 1. Corrected is PPI++ with groups as the sample.",
-        notes="It is right on average whatever the judge is like, if the labelled groups are a random sample. If"
-        " they were chosen for other reasons, labels alone and corrected are wrong. Labelled less others is"
-        " the judge's mean over labelled groups less that over the others: far from 0, the sample is not"
-        " random, and the row is flagged. Intervals hold for the people who gave the scores, and near an end"
-        " of the scale for 91% instead of 95%. The interval of judge alone does not show how far people"
-        " disagree with the judge. By errors is the pass rate from the judge's rate, sensitivity and"
-        " specificity (Rogan and Gladen). It needs no random sample, but the same errors in groups without"
-        " labels. Weight is by how many points the estimate moves for one point of the judge's. Column labels"
-        " is the number of labels that corrected needs, as a share of the number that labels alone needs for"
-        " the same error, with the groups that there are. More than 1 is a loss. The share holds for the"
-        " mean of this target, and not for single items. Groups for the margin are the labelled groups with"
-        " which half of an interval is {margin} (points, or share), for labels alone and corrected. Both"
-        " numbers are the same if they exceed the groups that there are. All labels is the mean with labels"
-        " that were hidden. Few clusters: fewer than 30 effective labelled groups, which are as many equal"
-        " ones as give the same error.",
+        notes="It is right on average whatever the judge is like, if the labelled groups are a random sample;"
+        " labelled less others far from 0 flags that they are not. Judge alone has an interval that does not"
+        " show how far people disagree with it. By errors is the pass rate from the judge's rate, sensitivity"
+        " and specificity (Rogan and Gladen). Weight: points by which the estimate moves for one point of"
+        " the judge's mean. Labels: number of labels that corrected needs, as a share of what labels alone"
+        " need for the same error. Groups for the margin: labelled groups with which half of an interval is"
+        " {margin}, for labels alone and corrected. All labels is the mean with labels that were hidden. Few"
+        " clusters: fewer than 30 effective labelled groups.",
     ),
     figure=Shown(
         ("corrected_means",),
@@ -99,8 +92,7 @@ RESULT = Result(
         " alone, and from both (corrected), with {bootstrap[confidence]:.0%} intervals over groups; by errors"
         " uses the judge's rate, sensitivity and specificity.",
         notes="Right: labelled groups with which half of an interval is as small as the margin, for the first row"
-        " on the left, by labels alone and with the judge's scores of the groups that there are. Beyond these"
-        " groups (dotted) the judge adds nothing. If the labelled groups are no random sample, labels alone"
-        " and corrected are wrong. The judge's interval does not show how far people disagree with it.",
+        " on the left, by labels alone and with the judge. Beyond the groups that there are (dotted) the"
+        " judge adds nothing. If labelled groups are no random sample, labels alone and corrected are wrong.",
     ),
 )

@@ -24,17 +24,12 @@ RESULT = Result(
         " without human scores. Item is the variance between items. Shift is what an ordering adds to all"
         " items. Interaction is what it adds to each item in its own way. Repetition is the variance between"
         " reads of one ordering.",
-        notes="Rest is interaction and repetition together; they are not separated where repetition is not known."
-        " Percentages are of the sum of item, shift and rest. Small parts can come out negative. G of k is"
-        " the predicted correlation of the mean over k orderings, each read once, with the mean over k"
-        " others. Its intervals are {bootstrap[confidence]:.0%} jackknife intervals over {cluster}s; with"
-        " items as heavy-tailed as Student's t with 3 degrees of freedom, nominal 95% intervals cover 87% to"
-        " 90%. In round brackets is the correlation that means over disjoint sets of the orderings had. The"
-        " prediction takes the variance of each set as the mean of all, and is exact if they are equal. If"
-        " orderings spread the scores unequally, sets of them correlate better than predicted. A judge can be"
-        " reliable and wrong: table Agreement with human scores shows whether it agrees with people."
-        " Reliability grows with the differences between the items, so it holds for these datasets alone. The"
-        " CSV file also has dependability, which counts shifts as an error.",
+        notes="Rest (residual) is interaction and repetition together, where repetition is not known. Percentages"
+        " are of the sum of item, shift and rest; small parts can be negative. G of k: predicted correlation"
+        " of the mean over k orderings with the mean over k others, with {bootstrap[confidence]:.0%}"
+        " jackknife intervals over {cluster}s (coverage 87% to 90% with heavy-tailed items). In parentheses:"
+        " observed split-half correlation. A judge can be reliable and wrong. The CSV file also has"
+        " dependability, which counts shifts as an error.",
     ),
     figure=Shown(
         ("generalisability",),
@@ -45,10 +40,8 @@ RESULT = Result(
         " others (generalisability). One line is for reads in k different orderings. Where repetition is"
         " known under each ordering, another line is for k repeats of one ordering against those of another."
         " Bars are {bootstrap[confidence]:.0%} jackknife intervals over {cluster}s.",
-        notes="Crosses are the correlations that means over disjoint sets of the orderings had. The dotted line is"
-        " dependability, which also counts as an error what an ordering adds to all items. If orderings"
-        " spread the scores unequally, sets of them correlate better than predicted. No human score is used,"
-        " and a judge can be reliable and wrong. The figure Number of reads shows agreement with human"
-        " scores.",
+        notes="Crosses are observed split-half correlations. The dotted line is dependability, which counts what"
+        " an ordering adds to all items as an error. No human score is used, and a judge can be reliable and"
+        " wrong.",
     ),
 )

@@ -20,17 +20,11 @@ RESULT = Result(
         " tau-b, and kappa with quadratic weights. Kappa compares rounded scores. Intervals are"
         " {bootstrap[confidence]:.0%} jackknife intervals over {cluster}s. The mean of more reads that differ"
         " agrees better, whatever is varied between them.",
-        notes="So a higher r under one strategy than under another need not be due to the order (table Strategies"
-        " compared separates order from averaging). Criterion all pools the items of all criteria. R without"
-        " rater noise is Pearson's r divided by the root of the human scores' reliability, for items with"
-        " several raters. Errors that raters share are not corrected. If every item of a criterion has the"
-        " same number of scores, each column of scores is taken as one rater, and a rater's constant severity"
-        " is not noise. Raters not told apart means that numbers of scores differ between items, or that"
-        " columns do not differ. Columns do not differ if raters are equally severe, or stand in another"
-        " order in each item. Severity then counts as noise. This is right if each item has raters of its"
-        " own, and makes r too high if the same raters scored all items. Means leave out reads without a"
-        " score. The CSV file has bounds of r over what these scores could have been. Datasets without human"
-        " scores are not shown. Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too"
-        " short.",
+        notes="A higher r under another strategy need not be due to the order: table Strategies compared separates"
+        " the two. Criterion all pools the items of all criteria. R without rater noise is Pearson's r"
+        " divided by the root of the human scores' reliability, for items with several raters; shared errors"
+        " are not corrected. Raters not told apart: severity counts as noise, which makes r too high if the"
+        " same raters scored all items. The CSV file has bounds of r over what missing scores could have"
+        " been. Few clusters: fewer than 30 {cluster}s; intervals are then somewhat too short.",
     ),
 )

@@ -38,20 +38,14 @@ RESULT = Result(
         caption="Error of the mean of one read in each of k orderings, in points (root mean square), against the"
         " mean that all orderings of {strategy} would have if each were read infinitely often. Column reads"
         " is k. Intervals are {bootstrap[confidence]:.0%} intervals over groups.",
-        notes="Best are the orderings with the least error in other groups than those in which the error is"
-        " measured. Random is any k orderings. Pairs are orderings with their reverses: any pairs, or the"
-        " best pairs. Usual is the ordering 1 to n, alone or with its reverse. Balanced has each score once"
-        " in each position. Times random is the error divided by that of as many random orderings. Less best"
-        " is the error less that of as many best orderings, paired. Within the target is yes if the error is"
-        " shown to be at most {ordering_subsets[target_error]:g} points, and no if it is shown to be more."
-        " Reads for it is the least k from which on the error is within the target. How much reads vary by"
-        " chance is known from repeats of every ordering, or from the probabilities that a score is drawn"
-        " from. An expected score does not vary by chance if nothing is written before the answer. Without"
-        " such information, chance cannot be told from what an ordering does to single items. The error then"
-        " counts both as chance, and is the largest that it can be. Column at least counts neither as chance,"
-        " and is the error against the mean of the actual reads. Most of the gain from more reads comes from"
-        " averaging over chance, which repeats of one ordering give as well. An error says how near a score"
-        " is to this judge's own mean, not whether this mean is right.",
+        notes="Best: least error in other groups than those in which it is measured. Random: any k. Pairs:"
+        " orderings with their reverses, any or the best. Usual: the ordering 1 to n, alone or with its"
+        " reverse. Balanced: each score once in each position. Times random: error over that of as many"
+        " random orderings; less best: error less that of as many best ones, paired. Within the target:"
+        " whether the error is shown to be at most {ordering_subsets[target_error]:g} points; reads for it:"
+        " the least such k. Where chance is not known, the error counts it and what orderings do to single"
+        " items alike, and is an upper bound; at least is the lower one. Most of the gain from more reads is"
+        " averaging, which repeats give as well.",
     ),
     figure=Shown(
         ("ordering_subsets",),
@@ -61,12 +55,10 @@ RESULT = Result(
         caption="Error of the mean of one read in each of k orderings, in points (root mean square), against the"
         " mean that all orderings of {strategy} would have if each were read infinitely often. Random"
         " orderings are any k. Any pairs are orderings with their reverses.",
-        notes="Best orderings and best pairs are those with the least error in other groups than those in which"
-        " the error is measured. Usual order is the ordering 1 to n, alone or with its reverse. Balanced half"
-        " has each score once in each position. Bars are {bootstrap[confidence]:.0%} intervals over groups."
-        " The dashed line is the target. Where chance is not known (see the panel's title), all differences"
-        " between an item's reads count as chance, except what the orderings do to all items. The error is"
-        " then the most that it can be. Most of the gain from more reads comes from averaging over chance,"
-        " which repeats of one ordering give as well.",
+        notes="Best orderings and best pairs have the least error in other groups. Usual order is the ordering 1"
+        " to n, alone or with its reverse. Balanced half has each score once in each position. Bars are"
+        " {bootstrap[confidence]:.0%} intervals over groups; the dashed line is the target. Where chance is"
+        " not known (see the panel's title), the error is an upper bound. Repeats of one ordering average"
+        " chance out as well.",
     ),
 )

@@ -19,11 +19,10 @@ RESULT = Result(
         " ({strategy}) and in one ({baseline}), as in the earlier version of Xu et al., Table 2. Differences"
         " are over the items that both strategies have scored, with {bootstrap[confidence]:.0%} intervals of"
         " a jackknife over {cluster}s.",
-        notes="A mean of several reads agrees better than one read, whatever is varied between them. So Pearson's"
-        " difference is split into two parts. Order is the effect of the order alone: the mean r of single"
-        " orderings less that of the usual ordering, one read per item each. Averaging is what averaging adds"
-        " to r under {strategy} less what it adds under {baseline}. † means that repeats are no more than"
-        " one read in 95% of the items or more (as at temperature 0), so that they cannot gain by averaging."
-        " Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too short.",
+        notes="Order is the part of Pearson's difference due to the order alone: the mean r of single orderings"
+        " less that of the usual ordering, one read per item each. Averaging is what averaging adds to r"
+        " under {strategy} less what it adds under {baseline}. † means that repeats are no more than one read"
+        " in 95% of the items or more (as at temperature 0), so that they cannot gain by averaging. Few"
+        " clusters: fewer than 30 {cluster}s; intervals are then somewhat too short.",
     )
 )

@@ -25,9 +25,8 @@ RESULT = Result(
         " a judge. Bars are {bootstrap[confidence]:.0%} jackknife intervals over the sample ({cluster}). If"
         " the sample is both, thin bars with caps are over groups, and thick bars over items one by one, as"
         " the paper draws them.",
-        notes="Strategies read the same items, so their difference is known better than these intervals say. The"
-        " difference is also one of averaging: repeats of one prompt that are all the same gain nothing from"
-        " averaging. Table Strategies compared has the differences, and the part of them that is due to the"
+        notes="Strategies read the same items, so their difference is known better than these intervals say; it is"
+        " also one of averaging. Table Strategies compared has the differences, and the part due to the"
         " order. After Xu et al. (2026), Figure 8.",
     )
 )

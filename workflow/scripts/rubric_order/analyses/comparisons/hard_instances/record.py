@@ -11,9 +11,8 @@ RESULT = Result(
         caption="Comparisons that judges disagree about most, hardest first. Disagreement is the number of judges"
         " that deviate from the commonest choice, as a mean over the orders. Consistent is the share of the"
         " judges that choose one winner in all orders, or a tie in all, of those with a choice in each order.",
-        notes="Win rate is that of the candidate over the baseline by all judges; where there is no baseline, it"
-        " is that of the first candidate. After Shi et al. (Judging the Judges), Appendix C.2: such"
-        " comparisons have close candidates and much position bias. Chance partly decides which comparisons"
-        " are listed, the more so with few judges.",
+        notes="Win rate: of the candidate over the baseline by all judges, or of the first candidate without a"
+        " baseline. Chance partly decides which comparisons are listed. After Shi et al. (Judging the"
+        " Judges), Appendix C.2.",
     ),
 )

@@ -23,8 +23,8 @@ RESULT = Result(
         " that the stepwise search of the table of bias factors keeps in every dataset, for consistency (PC)"
         " or for fairness (PF).",
         notes="The last columns show by how much AIC rises in the model of each dataset and outcome without the"
-        " factor. Not known means that the study has no such term; recorded answers have no texts. The search"
-        " keeps a factor where AIC falls at all, and it takes cells of one question set as independent, so a"
-        " star says little. Arithmetic alone marks the quality gap, unless the gap is that of other judges.",
+        " factor. Not known: the study has no such term. The search takes cells of one question set as"
+        " independent, so a star says little. Arithmetic alone marks the quality gap, unless the gap is that"
+        " of other judges.",
     )
 )

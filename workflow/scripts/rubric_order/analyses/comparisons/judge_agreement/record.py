@@ -12,12 +12,10 @@ RESULT = Result(
         " {bootstrap[confidence]:.0%} intervals over questions. Agreement is the share of prompts in which"
         " two judges make the same choice; decided is this share where neither calls a tie. Kappa (Cohen) is"
         " agreement beyond that of two judges who make each choice as often as these do, whatever the prompt.",
-        notes="Agreement is about single prompts: two judges that prefer the same position agree for that reason"
-        " as well. The row majority has consistency (PC), fairness (PF) and log-odds of the first position"
-        " (beta) of the commonest choice, a tie where several are commonest; the row all, mean has the mean"
-        " consistency of the single judges. The flag separated means that only Firth's penalty keeps the"
-        " log-odds (beta) finite: read their sign and not their size. After Shi et al. (Judging the Judges),"
-        " Appendix C.",
+        notes="Two judges that prefer the same position agree for that reason as well. Row majority: consistency"
+        " (PC), fairness (PF) and log-odds of the first position (beta) of the commonest choice; row all,"
+        " mean: mean consistency of single judges. Separated: only Firth's penalty keeps beta finite, so read"
+        " its sign and not its size. After Shi et al. (Judging the Judges), Appendix C.",
     ),
     figure=Shown(
         ("judge_agreement",),
@@ -29,7 +27,7 @@ RESULT = Result(
         " Similar judges stand beside each other (average linkage of one less the agreement). The last panel"
         " needs three judges.",
         notes="It shows the share of prompts in which at most the given number of judges deviate from the"
-        " commonest choice, with {bootstrap[confidence]:.0%} intervals over questions. The number that no"
-        " prompt can exceed has no interval. After Shi et al. (Judging the Judges), Figures 3 and 4.",
+        " commonest choice, with {bootstrap[confidence]:.0%} intervals over questions. After Shi et al."
+        " (Judging the Judges), Figures 3 and 4.",
     ),
 )

@@ -25,8 +25,8 @@ RESULT = Result(
         " questions. PC is position consistency, PF preference fairness (above 0: more recency). After Shi et"
         " al. (Judging the Judges), Figure 6.",
         notes="Own family's wins shows self-preference: how much more often the judge's own family wins under this"
-        " judge than under the other one, on the same prompts. Self-preference is a difference of two"
-        " judges: it also arises where the other judge likes the family less, or is less able.",
+        " judge than under the other one, on the same prompts. It also arises where the other judge likes"
+        " the family less, or is less able.",
     ),
     figure=Shown(
         ("judges_compared", "position_consistency"),
@@ -42,9 +42,8 @@ RESULT = Result(
         " judge less that of the reference, over the comparisons that both have decided in all orders. The"
         " second map shows preference fairness: above 0 is recency, below 0 is primacy.",
         notes="A star marks a value whose {bootstrap[confidence]:.0%} interval excludes 0, by Student's t over"
-        " questions (paired in the first map). Each star is a test of one cell alone: at a confidence of 95%,"
-        " one in twenty cells of a judge that differs in nothing has a star. Where numbers would be too"
-        " small to be read they are left out, and the star stands alone. After Shi et al. (Judging the"
-        " Judges), Figure 6, which tests over cells and not over questions.",
+        " questions, each cell by itself: one in twenty cells of a judge that differs in nothing has a star."
+        " Numbers too small to read are left out. After Shi et al. (Judging the Judges), Figure 6, which"
+        " tests over cells.",
     ),
 )

@@ -13,12 +13,9 @@ RESULT = Result(
         },
         caption="Win rates of candidates over the candidates that they are compared with, a tie as a half, and the"
         " same win rates at a difference of lengths of 0 (without length).",
-        notes="The latter come from the regression of AlpacaEval's length control: strengths of candidates, tanh"
-        " of the standardised difference of lengths, position, and difficulties of questions where the study"
-        " can estimate them. Readout soft takes the options' probabilities as they are, in place of one"
-        " verdict a read. Only the term of length is set to 0; reads keep their positions. The"
+        notes="The latter come from the regression of AlpacaEval's length control. Readout soft takes the options'"
+        " probabilities. Only the term of length is set to 0; reads keep their positions. The"
         " {bootstrap[confidence]:.0%} intervals are over groups; that of the difference is paired. The"
-        " control removes all that goes with length, not only what length causes: better answers that are"
-        " longer lose by it too.",
+        " control removes all that goes with length, also better answers that are longer.",
     )
 )

@@ -27,23 +27,14 @@ RESULT = Result(
         " {bootstrap[confidence]:.0%} intervals over questions. The CSV file also has intervals over what"
         " questions share, such as a project. RS is repetition stability: the share of the commonest verdict"
         " among reads of one prompt; a read without a verdict counts against it.",
-        notes="PC is position consistency: the share of comparisons with one winner in all orders, or a tie in"
-        " all, of those with a verdict in each order. The columns with ± give the standard deviation over"
-        " cells of candidate and task. It says how cells differ, not how sure an estimate is. PF is"
-        " preference fairness: of the same comparisons, the share that are inconsistent and count for"
-        " recency, less the share that are inconsistent and count for primacy. By arithmetic its size is at"
-        " most 1 - PC. In lists, a judge without a preferred position does not have a PF of 0: column even"
-        " gives its PF. Beta is how much more the first position adds to a candidate's log-odds than the last"
-        " (conditional logit, Firth's penalty); unlike PF it does not shrink where a judge is decisive. Beta"
-        " takes ties by Davidson's model. For a judge that calls a tie where two candidates are closer than"
-        " some limit, beta comes out too large, by 13% with 12% of ties and by 24% with 24%. This table is by"
-        " rules {position_consistency[rules]}. Rules shi2025 are those of the paper's code: the verdict is"
-        " the answer's first [[A]] or Choice: A, PF is a share of all comparisons, and ± of RS is the mean"
-        " over prompts of the standard deviation within a prompt. Two reads of one prompt also disagree by"
-        " chance. Excess is how much more often two orders disagree than two reads of one order; it is"
-        " undefined where no order was read twice, because noise and order are then not separated. The flag"
-        " marks RS below {least_stability:g}, or more than {most_errors:.0%} answers without a verdict. It"
-        " also marks a beta that is separated: only the penalty keeps it finite, so read its sign and not its"
-        " size.",
+        notes="PC: share of comparisons with one winner in all orders, or a tie in all. The columns with ± give"
+        " the standard deviation over cells of candidate and task. PF: share inconsistent towards recency"
+        " less share inconsistent towards primacy, at most 1 - PC in size; even: PF of a judge of lists"
+        " without a preference. Beta: log-odds that the first position adds over the last (conditional logit,"
+        " Firth's penalty, ties by Davidson's model; too large for a judge with a hard limit for ties). This"
+        " table is by rules {position_consistency[rules]}; shi2025 are those of the paper's code. Excess:"
+        " how much more often two orders disagree than two reads of one order; undefined where no order was"
+        " read twice. The flag marks RS below {least_stability:g}, more than {most_errors:.0%} answers"
+        " without a verdict, or a beta that is separated: read its sign only.",
     )
 )

@@ -52,10 +52,8 @@ RESULT = Result(
         " primacy). Bars are {bootstrap[confidence]:.0%} intervals over {cluster}s. The dotted line is a"
         " judge of pairs without a preferred position.",
         notes="By arithmetic the size of fairness is at most one less consistency, and it shrinks where a judge is"
-        " decisive; beta does not. An arrow at the frame means that the interval goes on. A judge has a"
-        " point in tasks of which it decided at least {least_comparisons} comparisons in all orders. A beta"
-        " without a point is not finite; a point without a bar has too few {cluster}s for an interval. After"
-        " Shi et al. (Judging the Judges), Figures 2 (a), (b) and 6; the intervals are ours, in place of"
-        " t-tests over cells.",
+        " decisive; beta does not. An arrow means that the interval goes on. A point needs"
+        " {least_comparisons} comparisons decided in all orders; a beta without a point is not finite. After"
+        " Shi et al. (Judging the Judges), Figures 2 (a), (b) and 6; the intervals are ours.",
     ),
 )

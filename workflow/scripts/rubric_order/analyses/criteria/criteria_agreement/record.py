@@ -19,9 +19,9 @@ RESULT = Result(
         caption="Mean over criteria of Pearson's r with people by how the criteria were ordered, at the same number"
         " of reads. The columns are those of Xu et al. (2026), Table 6, and differences with"
         " {bootstrap[confidence]:.0%} intervals of a paired bootstrap.",
-        notes="The bootstrap draws {cluster}s, the same for both strategies; here an item is one text, and a group"
-        " is the texts that belong together. * means that the interval does not contain 0, ** that p < 0.05"
-        " also after Holm's adjustment for all judges, profiles, datasets and scales of the study. Few"
-        " clusters means fewer than 30; intervals then depend on which few these are.",
+        notes="The bootstrap draws {cluster}s, the same for both strategies: an item is one text, a group the"
+        " texts that belong together. * means that the interval does not contain 0, ** that p < 0.05 also"
+        " after Holm's adjustment for all judges, profiles, datasets and scales of the study. Few clusters:"
+        " fewer than 30.",
     ),
 )

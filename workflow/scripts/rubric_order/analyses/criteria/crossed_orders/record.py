@@ -10,13 +10,11 @@ RESULT = Result(
         block={**v.CRITERIA, "n": v.N},
         caption="Tests in studies that vary the order of the criteria and the order of the score levels together"
         " (crossed design). Criterion order and level order: p of no effect of each on the score.",
-        notes="Act apart: p of the hypothesis that the effects of the two orders add up in log-odds, from pairs of"
-        " reads with different scores; in points they would interact near the ends of the scale whatever the"
-        " judge does. Same selection: p of the hypothesis that level positions are selected in the same"
-        " shares wherever the criterion stands; where the two orders act apart, the shares can still differ."
-        " Groups of texts are the sample. * means significant at 5% after Holm's adjustment for all judges,"
-        " profiles, datasets and scales of the study; few clusters means fewer than 30 groups. V is Cramer's"
-        " V of the selected level positions where the criterion stands first and last, with"
-        " {bootstrap[confidence]:.0%} bootstrap intervals over groups.",
+        notes="Act apart: p of the hypothesis that the effects of the two orders add up in log-odds. Same"
+        " selection: p of the hypothesis that level positions are selected in the same shares wherever the"
+        " criterion stands; these can differ where the orders act apart. V is Cramer's V of the selected"
+        " level positions where the criterion stands first and last, with {bootstrap[confidence]:.0%}"
+        " bootstrap intervals. Groups of texts are the sample. * significant at 5% after Holm's adjustment"
+        " for all judges, profiles, datasets and scales of the study.",
     ),
 )

@@ -24,11 +24,9 @@ RESULT = Result(
         " the same items judged alone (where a study does that) and for people's scores. Differences between"
         " these are given too. All have {bootstrap[confidence]:.0%} intervals of a jackknife over groups of"
         " texts. Basis read correlates single reads.",
-        notes="Basis mean correlates means over equally many reads of a text in one prompt and alone. The"
-        " difference of one prompt and alone is corrected for the noise of reads. The noise of people's"
-        " scores lowers their correlation and is unknown, so a difference from them has no interval. * means"
-        " that a difference is significant at 5% after Holm's adjustment for all judges, profiles, datasets"
-        " and scales of the study; few clusters means that one of the columns comes from fewer than 30"
-        " groups.",
+        notes="Basis mean correlates means over equally many reads in one prompt and alone. The difference of one"
+        " prompt and alone is corrected for the noise of reads; the noise of people's scores is unknown, so a"
+        " difference from them has no interval. * significant at 5% after Holm's adjustment for all judges,"
+        " profiles, datasets and scales of the study. Few clusters: a column from fewer than 30 groups.",
     ),
 )

@@ -22,8 +22,8 @@ RESULT = Result(
         " Krippendorff's alpha (ordinal) of all raters. One against the rest is Pearson's r of one rater with"
         " the mean of the others, averaged over raters. Both pool the criteria and have"
         " {bootstrap[confidence]:.0%} bootstrap intervals over groups.",
-        notes="A rater is a place in an item's list of scores, which need not be the same person throughout."
-        " Reference labels come from another judge. Where one judge gave all of them, their agreement is that"
-        " of this judge with itself. The CSV file also has a row for each criterion.",
+        notes="A rater is a place in an item's list of scores. Reference labels come from another judge; where one"
+        " judge gave all of them, their agreement is that of this judge with itself. The CSV file also has a"
+        " row for each criterion.",
     ),
 )

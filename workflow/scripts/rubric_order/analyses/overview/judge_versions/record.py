@@ -10,7 +10,7 @@ RESULT = Result(
         " those of the engine, the weights, the server, its address, or the model that an endpoint names."
         " Several versions of one kind can be several judges. Such a mix is refused unless config accepts it"
         " (accept_mixed), and is marked here.",
-        notes="An endpoint can say anything about itself. Counts are of distinct requests of all studies, not of"
-        " reads; failed requests do not count.",
+        notes="An endpoint can say anything about itself. Counts are of distinct requests of all studies; failed"
+        " requests do not count.",
     ),
 )

@@ -9,13 +9,11 @@ RESULT = Result(
         caption="Reference answers that judges wrote for each score, by writer, reviewer, score and round. Accepted"
         " in the end is the share of slots (a group, criterion and score) with an accepted text. Texts is the"
         " share of attempts that gave a text.",
-        notes="Texts accepted is the share of texts that the reviewer accepted, and unclear the share about which"
-        " it gave no clear verdict. For blind scores, the same reviewer scores a text without knowing what"
-        " score it was written for. Columns are the share of blind scores that equal that score, of all"
-        " texts, of accepted and of rejected ones; and their mean shift in points and quadratic kappa, of all"
-        " texts and of accepted ones. If blind scores of accepted texts are as far off as those of rejected"
-        " ones, the verdict says nothing about the score. Later rounds contain what was rejected before."
-        " Intervals are {bootstrap[confidence]:.0%} intervals with groups as the sample. After Li et al."
-        " (2025), Figure 4, who report none of this.",
+        notes="Texts accepted and unclear: shares of texts that the reviewer accepted, and about which it gave no"
+        " clear verdict. Blind scores are given by the same reviewer without knowing the intended score:"
+        " share that equal it (all, accepted and rejected texts), mean shift in points and quadratic kappa"
+        " (all and accepted). If blind scores of accepted and rejected texts are equally far off, the verdict"
+        " says nothing about the score. Intervals are {bootstrap[confidence]:.0%} intervals over groups."
+        " After Li et al. (2025), Figure 4, who report none of this.",
     ),
 )

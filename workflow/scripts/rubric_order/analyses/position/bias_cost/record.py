@@ -22,12 +22,10 @@ RESULT = Result(
         caption="The ordering with the least Bias Cost among those that were read, beside the canonical one, as in"
         " the earlier version of Xu et al., Table 6. Cost is in percentage points. Rank is by Pearson's r"
         " with human scores (1: highest), averaged over datasets.",
-        notes="Chosen % is the share of the bootstrap resamples of {cluster}s that choose the same ordering. Held"
-        " out: half of the groups choose an ordering, which is then compared with the canonical one in the"
-        " other half, by the cost saved and the r gained. Intervals of cost saved can be too wide: in"
-        " simulations they contained the truth in 95% to 99.5% of the studies. Chance makes costs greater"
-        " than 0 even for a judge without bias. Column noise of the CSV file is the cost that such a judge"
-        " has on average. The noise is subtracted from held-out costs. Few clusters means fewer than 30"
-        " {cluster}s; intervals are then somewhat too short.",
+        notes="Chosen %: share of the resamples of {cluster}s that choose this ordering. Held out: half of the"
+        " groups choose an ordering, which is compared with the canonical one in the other half, by the cost"
+        " saved and the r gained. Intervals of the cost saved can be too wide (coverage 95% to 99.5% in"
+        " simulations). Column noise of the CSV file is the cost of a judge without bias; it is subtracted"
+        " from held-out costs. Few clusters: fewer than 30 {cluster}s; intervals are then somewhat too short.",
     ),
 )

@@ -23,20 +23,16 @@ RESULT = Result(
         "Position bias",
         "Shown to be small",
         block={**v.ROWS, "cluster": v.CLUSTER},
-        caption="Whether effects are shown to be too small to be worth mention, by two one-sided tests at a level of"
-        " {equivalence[level]:.0%} with {cluster}s as the sample. That is, the tests ask whether an interval"
-        " of confidence 1 less twice that level lies within the margins. Points: no ordering's mean score is"
-        " {equivalence[points]} points or more from the mean over orderings.",
-        notes="Usual: the same for the usual ordering alone. Log-odds: no position adds {equivalence[log_odds]} or"
-        " more to an option's log-odds. Log-odds by score: no position adds that much more to high scores"
-        " than to low ones. r: two strategies agree equally well with human scores, up to {equivalence[r]}."
-        " Points and r against another condition: on the items that both conditions have, mean score and"
-        " agreement differ by less than these margins. Shown means that the effect is smaller than the"
-        " margin, not shown that it is larger, and undecided that the data allow both. Where a row tests"
-        " several effects, its interval is that of the effect with the weakest evidence of being small. The"
-        " margins are a choice of whoever reads the scores, not a finding. Fewer than 30 {cluster}s (counted"
-        " as {cluster}s of equal size) show nothing to be small. A saturated judge has small effects in"
-        " points whatever the order does to it; in log-odds it is undecided. Points and log-odds are those of"
-        " all datasets together; the CSV file has each dataset.",
+        caption="Whether effects are shown to be smaller than a margin, by two one-sided tests at a level of"
+        " {equivalence[level]:.0%} with {cluster}s as the sample. Shown: the effect is smaller; not shown: it"
+        " is larger; undecided: the data allow both. A row with several effects has the interval of the"
+        " weakest evidence.",
+        notes="Points: no ordering's mean score is {equivalence[points]} points or more from the mean over"
+        " orderings; usual: the usual ordering alone. Log-odds: no position adds {equivalence[log_odds]} or"
+        " more; by score: none adds that much more to high scores than to low ones. r: two strategies agree"
+        " equally well with human scores, up to {equivalence[r]}. Points and r against another condition are"
+        " on the items that both have. With fewer than 30 effective {cluster}s nothing is shown to be small."
+        " A saturated judge has small effects in points whatever the order does; in log-odds it is undecided."
+        " The CSV file has each dataset.",
     ),
 )

@@ -27,19 +27,12 @@ RESULT = Result(
         " deviation of this effect between items, in points, with {bootstrap[confidence]:.0%} jackknife"
         " intervals over {cluster}s. A mean over items does not show the effect where some items gain what"
         " others lose.",
-        notes="At most is the upper end, at level {equivalence[level]:g}, that is compared with the margin of"
-        " {order_spread[margin]:g} points; if it is below the margin, the spread is shown to be small. With"
-        " option probabilities, repetition is no part of the spread where the answer begins with the score."
-        " Where a text stands before the score, chance in this text counts as an effect of the order, unless"
-        " orderings were read several times. For selected options, the spread is known from repeats of every"
-        " ordering, or from the probabilities of a judge whose score is one draw from them. Otherwise the"
-        " effect of the order on an item cannot be told from chance, and only both together (SD of reads of"
-        " an item) are known. The spread does not show why an item is moved. Three causes give the same"
-        " number: a preference for positions that differs from item to item, one preference that meets items"
-        " with different scores, and a judge that is unstable under any change of the prompt. Scores changed"
-        " %: share of the items whose score changes under another ordering than the usual one. By option"
-        " probabilities, these are the changes that must happen whatever is drawn; by repeats, those beyond"
-        " chance, which are at most as many. Best changed %: share of the prompts whose best candidate"
-        " changes; by option probabilities, the best is that by expected scores, however little they differ.",
+        notes="At most: upper end, at level {equivalence[level]:g}, that is compared with the margin of"
+        " {order_spread[margin]:g} points. For selected options the spread is known from repeats of every"
+        " ordering or from option probabilities; otherwise order and chance are one number (SD of reads of an"
+        " item). Three causes give the same spread: preferences that differ between items, one preference"
+        " that meets different scores, and a judge that any change of the prompt moves. Scores changed %:"
+        " share of items whose score changes under another ordering than the usual one; best changed %: share"
+        " of prompts whose best candidate changes.",
     ),
 )

@@ -17,8 +17,8 @@ RESULT = Result(
         " with {n} score levels. There is one panel for each dataset, and one line for each judge. Bars are"
         " {bootstrap[confidence]:.0%} bootstrap intervals over {cluster}s, where anything varies; the dotted"
         " line is selection of every position equally often.",
-        notes="Hollow points are those of a saturated judge: the order has next to nothing to change, and equal"
-        " shares do not show that the judge has no preference. How far shares are apart depends on how"
-        " decisive a judge is. After Figure 5 of the earlier version of Xu et al.",
+        notes="Hollow points are those of a saturated judge: equal shares do not show that it has no preference."
+        " How far shares are apart depends on how decisive a judge is. After Figure 5 of the earlier version"
+        " of Xu et al.",
     )
 )

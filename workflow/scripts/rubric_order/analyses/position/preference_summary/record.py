@@ -12,11 +12,9 @@ RESULT = Result(
         " {bootstrap[confidence]:.0%} interval (random effects by REML, interval by Hartung and Knapp), and"
         " the standard deviations of the true values between judges, between datasets, and of the rest. The"
         " rest is particular to one judge on one dataset.",
-        notes="The mean describes the judges and datasets of which these are a sample, not these alone. With few"
-        " of them the interval is wide and the deviations are rough. Where a deviation is missing, the study"
-        " cannot separate it from the rest. Judges read the same items, so their sampling errors on one"
-        " dataset are correlated (r of errors, the mean over pairs of judges); mean and deviations allow for"
-        " this. Judges must be at one temperature for their mean to be meaningful. The CSV file has each"
-        " judge and dataset, shrunken towards the mean according to its error.",
+        notes="The mean describes the judges and datasets of which these are a sample, and judges must be at one"
+        " temperature. Where a deviation is missing, the study cannot separate it from the rest. r of errors:"
+        " mean correlation of judges' sampling errors on one dataset, for which mean and deviations allow."
+        " The CSV file has each judge and dataset, shrunken towards the mean.",
     ),
 )

@@ -28,9 +28,8 @@ RESULT = Result(
         " 4. Corrected means without what chance adds to V. Each cell is the mean over datasets; in brackets"
         " are their number and how many of them are saturated, where selections cannot show a preference.",
         notes="The {bootstrap[confidence]:.0%} interval of the mean combines those of the datasets, which are"
-        " independent. The same preference gives another V on another number of levels, and where the judge"
-        " is more or less decisive. V compares selections, not preferences (table Position preference does)."
-        " The CSV file has V of each dataset, with and without what chance adds; the paper's V is the one"
-        " with it.",
+        " independent. The same preference gives another V on another number of levels; table Position"
+        " preference compares preferences. The CSV file has V of each dataset, with and without what chance"
+        " adds; the paper's V is the one with it.",
     ),
 )

@@ -24,18 +24,14 @@ RESULT = Result(
         caption="By how many points the order of the score levels moves the mean score of the same items. Usual less"
         " balanced is the mean score under the usual ordering (1 to n) less that over all orderings of the"
         " strategy. Ascending less descending is the mean score under 1 to n less that under n to 1.",
-        notes="{bootstrap[confidence]:.0%} intervals use Student's t over {cluster}s. Largest gap is that between"
-        " the mean scores of two orderings; the mean gap that chance makes is in brackets. Column p tests"
-        " whether the order moves the mean score at all (signs of {cluster}s' shifts changed"
-        " {score_effects[sign_changes]} times). Column p, usual tests whether the usual ordering does. *"
-        " means a p of at most 3% after Holm's adjustment for the tests that decide the judge's bias card;"
-        " tests that do not decide it have no mark. The CSV file also has Holm's adjustment for all judges,"
-        " profiles and scales. Both tests are blind to an order that raises the scores of some {cluster}s as"
-        " much as it lowers those of others. Where each ordering is read once, one item's scores differ by"
-        " chance too, so only means over items are shown. A saturated judge gives one score nearly always, so"
-        " its scores cannot show what the order does. Strategies without one set of orderings for all items"
-        " have only the test, made on the positions of levels. Rows are of all datasets together; the CSV"
-        " file has each dataset.",
+        notes="{bootstrap[confidence]:.0%} intervals use Student's t over {cluster}s. Largest gap: between the"
+        " mean scores of two orderings, with the mean gap by chance in brackets. Column p tests whether the"
+        " order moves the mean score at all (signs of {cluster}s' shifts changed"
+        " {score_effects[sign_changes]} times); column p, usual, whether the usual ordering does. * means a p"
+        " of at most 3% after Holm's adjustment for the tests that decide the judge's bias card; other tests"
+        " have no mark. Effects that cancel over {cluster}s are not seen. A saturated judge gives one score"
+        " nearly always. Datasets are pooled here and listed separately in the CSV file, which also has"
+        " Holm's adjustment for the whole study.",
     ),
     figure=Shown(
         ("score_effects",),
@@ -56,8 +52,8 @@ RESULT = Result(
         " orderings of strategy {strategy}, in points, with {bootstrap[confidence]:.0%} intervals by"
         " Student's t over {cluster}s. The point of the usual ordering is filled. Orderings are written as"
         " they stand in the prompt, first level first.",
-        notes="Without an effect of the order, one interval in twenty misses 0 at a confidence of 95%; the test of"
-        " all orderings together is in table Effect on scores. A saturated judge gives one score nearly"
-        " always, so points at 0 say nothing about the order.",
+        notes="Without an effect, one interval in twenty misses 0 at a confidence of 95%; the test of all"
+        " orderings together is in table Effect on scores. A saturated judge gives one score nearly always,"
+        " so points at 0 say nothing about the order.",
     ),
 )

@@ -11,9 +11,8 @@ RESULT = Result(
         caption="Share of each position among the selections of each score, in percent, as in the earlier version of"
         " Xu et al., Table 5. Without position bias all shares are equal. * means that the"
         " {bootstrap[confidence]:.0%} bootstrap interval over {cluster}s does not contain the equal share.",
-        notes="The CSV file has each dataset, the intervals, and how often each score was selected when it stood"
-        " at each position. Few clusters means fewer than 30 {cluster}s; intervals are then somewhat too"
-        " short.",
+        notes="The CSV file has each dataset, the intervals, and how often each score was selected at each"
+        " position. Few clusters: fewer than 30 {cluster}s; intervals are then somewhat too short.",
     ),
     figure=Shown(
         ("score_position",),

@@ -11,12 +11,10 @@ RESULT = Result(
         caption="Scores of the same item under the same ordering in two conditions: the score under the first less"
         " that under the second, in points. Mean is over all reads of an item, with"
         " {bootstrap[confidence]:.0%} intervals and p by a jackknife over {cluster}s.",
-        notes="Trend is the number of points by which the difference grows from one read of an item to the next;"
-        " under condition together, from one question of the request to the next. The reads of an item are"
-        " numbered. Any number, p tests whether the mean difference is 0 for each number, by Hotelling's"
-        " T-squared; there is none where there are not more {cluster}s than numbers. This test also sees"
-        " differences that cancel in the mean. Differ is the share of reads whose scores differ at all; size"
-        " is the mean size of a difference. A judge that samples its answers differs from itself as well:"
-        " compare with a repeated condition. The sign * means significant at 5% after Holm's adjustment.",
+        notes="Trend: points by which the difference grows from one read, or question of the request, to the next."
+        " Any number, p: test that the mean difference is 0 at every number, by Hotelling's T-squared, which"
+        " also sees differences that cancel in the mean. Differ: share of reads whose scores differ; size:"
+        " mean size of a difference. A judge that samples differs from itself: compare with a repeated"
+        " condition. * significant at 5% after Holm's adjustment.",
     ),
 )

@@ -16,15 +16,13 @@ RESULT = Result(
         caption="Agreement of scores with golden scores (human: the mean of people's; labels: those that came with"
         " the dataset) under conditions and orders of the prompt: Spearman's ρ, Pearson's r, quadratic kappa,"
         " mean absolute error (MAE) in points.",
-        notes="Difference of r is r less that of the study's first condition and strategy on the same items, with"
+        notes="Difference of r: from the study's first condition and strategy on the same items, with"
         " {bootstrap[confidence]:.0%} intervals and p from leaving out {cluster}s (* significant after Holm's"
-        " adjustment). Items without a score are left out; bounds of r are the ends that r could have if"
-        " reads without a score had any score. Fluctuation is the largest size of a difference over datasets"
-        " and variants of one kind. Its brackets give two numbers. The first is the largest size among edits"
-        " without meaning (the floor). The second is how often the fluctuation would be above the floor by"
-        " chance, if every edit moved scores alike. It is needed because a largest difference grows with the"
-        " number of differences. A correlation is blind to a shift of all scores, which MAE and kappa see."
-        " After Li et al. (2025), Table 3, which has no intervals and no floor.",
+        " adjustment). Bounds of r: ends if missing scores had any value. Fluctuation: largest size of a"
+        " difference over datasets and variants of one kind; in brackets the largest among edits without"
+        " meaning (the floor), and how often chance exceeds the floor. A correlation is blind to a shift of"
+        " all scores, which MAE and kappa see. After Li et al. (2025), Table 3, which has no intervals and no"
+        " floor.",
     ),
     figure=Shown(
         ("scoring_accuracy",),
@@ -57,9 +55,8 @@ RESULT = Result(
         " with {bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. If differences are shown,"
         " they are those from the study's first condition and strategy, on the same items; the grey band is"
         " the largest size of such a difference among edits without meaning.",
-        notes="If correlations are shown, each is over the items that have a score in that variant; the dotted"
-        " line is the first condition's. Overlapping intervals do not show that two correlations are alike:"
-        " look at their difference. After Li et al. (2025), Figure 5, which shows correlations and has"
-        " neither intervals nor band.",
+        notes="If correlations are shown, the dotted line is the first condition's. Overlapping intervals do not"
+        " show that two correlations are alike: look at their difference. After Li et al. (2025), Figure 5,"
+        " which has neither intervals nor band.",
     ),
 )

@@ -17,7 +17,7 @@ RESULT = Result(
         " and Pearson's r of the items that have a score, with {bootstrap[confidence]:.0%} intervals from"
         " leaving out {cluster}s. Golden scores are human (the mean of people's), labels (those that came"
         " with the dataset) or else the vote of a judge.",
-        notes="The layout is that of Li et al. (2025), Table 3, which has no intervals. This table does not show"
-        " whether two correlations differ; the table of differences on the same items does.",
+        notes="The layout is that of Li et al. (2025), Table 3, which has no intervals. The table of differences"
+        " on the same items shows whether two correlations differ.",
     )
 )

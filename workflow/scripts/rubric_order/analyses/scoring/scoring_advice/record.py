@@ -12,10 +12,9 @@ RESULT = Result(
         " rubric, letters or Roman numerals as score IDs, and a reference answer with the full mark, each"
         " against the study's first condition and strategy on the same items. Rows of one judge have"
         " {bootstrap[confidence]:.0%} intervals from leaving out {cluster}s.",
-        notes="Rows of all judges have the mean of a random-effects model, which takes judges and datasets as a"
-        " sample, with Hartung and Knapp's interval. Sampling errors of judges that read the same items are"
-        " correlated, as estimated. Higher is better for correlations and kappa, lower for the mean absolute"
-        " error. The sign * means significant after Holm's adjustment. Whether an edit without meaning does"
-        " as much is shown in the table of scoring accuracy.",
+        notes="Rows of all judges have the mean of a random-effects model with Hartung and Knapp's interval, which"
+        " allows for correlated errors of judges. Higher is better for correlations and kappa, lower for the"
+        " mean absolute error. * significant after Holm's adjustment. The table of scoring accuracy shows"
+        " whether an edit without meaning does as much.",
     ),
 )

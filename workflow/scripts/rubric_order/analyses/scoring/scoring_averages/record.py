@@ -18,8 +18,7 @@ RESULT = Result(
         " every variant that changes its order or IDs alone.",
         notes="Difference is averaged less repeated on the same items, with {bootstrap[confidence]:.0%} intervals"
         " and p from leaving out {cluster}s (* significant after Holm's adjustment). At temperature 0 all"
-        " reads of one prompt are taken as one read, so repeating costs calls and changes nothing. A gain"
-        " mixes two things: averaging over independent errors, and balance of biases. Li et al. (2025)"
-        " propose to average and do not test it.",
+        " reads of one prompt are one read. A gain mixes averaging over independent errors with balance of"
+        " biases. Li et al. (2025) propose to average and do not test it.",
     ),
 )

@@ -12,9 +12,8 @@ RESULT = Result(
         block=v.SCORING_ROWS,
         caption="How many items get each score under conditions and orders of the prompt (first reads), on the items"
         " that are read under all of them. None (-1 in the CSV file) counts answers that give no score.",
-        notes="Constrained counts answers that gave a score only when nothing but a score was allowed: such a"
-        " score is the likeliest of IDs that the judge would not write. Rows of golden scores come first:"
-        " human is the mean of people's scores, labels the mean of those that came with the dataset, both"
+        notes="Constrained counts answers that gave a score only when nothing else was allowed. Rows of golden"
+        " scores come first: human is the mean of people's scores, labels that of labels of the dataset, both"
         " rounded, halves up. After Li et al. (2025), Equations 3 and 4 and Figure 6.",
     ),
     figure=Shown(
@@ -38,7 +37,6 @@ RESULT = Result(
         " items that are read under all of them. The first rows are golden scores, rounded. The row after"
         " them is the one that all others are compared with. Rows of edits without meaning (neutral) show how"
         " much counts move anyway.",
-        notes="Rows of further studies come after those of the first. Where several studies have the same row, the"
-        " first one's is shown, on its own items. After Li et al. (2025), Figure 6.",
+        notes="Rows of further studies come after those of the first. After Li et al. (2025), Figure 6.",
     ),
 )
