@@ -120,16 +120,21 @@ Part = TypeVar("Part", Statistic, Shown)
 
 
 @functools.cache
-def _themes() -> dict[str, Path]:
+def _folders() -> dict[str, Path]:
     """Dictionary from each of our results to its folder, in alphabetical order."""
     records = Path(__file__).with_name("analyses").glob("*/*/record.py")
     return {path.parent.name: path.parent for path in sorted(records, key=lambda path: path.parent.name)}
 
 
+def theme(name: str) -> str:
+    """Theme of one of our results: the folder that has its folder."""
+    return _folders()[name].parent.name
+
+
 @functools.cache
 def result(name: str) -> Result:
     """The record of one of our results."""
-    module: Any = importlib.import_module(f"rubric_order.analyses.{_themes()[name].parent.name}.{name}.record")
+    module: Any = importlib.import_module(f"rubric_order.analyses.{theme(name)}.{name}.record")
     return module.RESULT
 
 
@@ -147,7 +152,7 @@ class Parts(Mapping[str, Part], Generic[Part]):
     def _names(self) -> dict[str, None]:
         """Names of the results whose folders have the module of this kind."""
         file = f"{MODULES[self.kind]}.py"
-        return dict.fromkeys(name for name, folder in _themes().items() if (folder / file).exists())
+        return dict.fromkeys(name for name, folder in _folders().items() if (folder / file).exists())
 
     def __getitem__(self, name: str) -> Part:
         if name not in self._names:
@@ -176,7 +181,7 @@ def module(kind: str, name: str) -> str:
     Args:
         kind: `statistics`, `tables` or `figures`.
     """
-    return f"rubric_order.analyses.{_themes()[name].parent.name}.{name}.{MODULES[kind]}"
+    return f"rubric_order.analyses.{theme(name)}.{name}.{MODULES[kind]}"
 
 
 def module_file(kind: str, name: str) -> str:

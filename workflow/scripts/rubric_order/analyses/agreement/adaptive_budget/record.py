@@ -3,6 +3,10 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="How many reads are spared if each item is read only until its mean is known well enough?",
+        read="the number of reads; the share of intervals that contain the mean; the error, beside the error of"
+        " as many reads in all, with every item read equally often",
+        cannot="whether the mean is right; what repeats would add",
         probes=SCORE_ORDER,
         settings=("bootstrap/confidence", "bootstrap/seed", "adaptive_budget"),
         block={

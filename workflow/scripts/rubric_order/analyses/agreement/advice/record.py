@@ -3,6 +3,9 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="How many groups, items and reads does a further study need?",
+        read="options with calls and predicted precision, and the interval of the prediction",
+        cannot="whether scores are right; other items than the pilot's",
         probes=SCORE_ORDER,
         settings=(
             *("bootstrap/confidence", "bootstrap/seed", "equivalence/points", "equivalence/log_odds", "order_spread"),

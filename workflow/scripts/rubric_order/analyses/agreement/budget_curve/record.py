@@ -3,6 +3,9 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="What do more reads bring?",
+        read="mean r by number of reads",
+        cannot="the gain from more reads than the study has",
         probes=SCORE_ORDER,
         settings=("bootstrap/confidence", "bootstrap/seed", "budget_curve"),
         calibrates=True,

@@ -3,6 +3,11 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="How much nearer to a balanced mean does a correction for positions bring a single read?",
+        read="the error and the calls, beside those of other choices of reads; *times* (the error divided by the"
+        " error without calibration); for written scores also the error of a correction that uses the score"
+        " and no position",
+        cannot="whether the mean is right; what a calibration does to other kinds of items",
         probes=SCORE_ORDER,
         settings=(
             *("bootstrap/confidence", "bootstrap/seed"),

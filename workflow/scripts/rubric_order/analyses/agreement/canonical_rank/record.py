@@ -2,7 +2,13 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=SCORE_ORDER, calibrates=True),
+    statistic=Statistic(
+        question="Where does the usual ordering stand among all orderings, by agreement with people?",
+        read="rank and advantage; the shares of resamples that give the first and the last rank",
+        cannot="whether another set of items gives the same rank",
+        probes=SCORE_ORDER,
+        calibrates=True,
+    ),
     table=Shown(
         ("canonical_rank",),
         "Human agreement",

@@ -3,6 +3,10 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="What is people's mean score over all items, if they scored only a part?",
+        read="the corrected mean, difference or pass rate, beside the value from labels alone; the share of"
+        " labels that are still needed",
+        cannot="single items; anything, if the labelled groups are no random sample",
         probes=SCORE_ORDER,
         settings=("bootstrap/confidence", "bootstrap/seed", "corrected_means"),
         derived=("human_scales",),

@@ -3,6 +3,9 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="How reliable is a mean over k orderings with r reads each?",
+        read="the coefficient by k and r",
+        cannot="whether scores are right",
         probes=SCORE_ORDER,
         settings=("bootstrap/confidence", "bootstrap/seed", "generalisability"),
         derived=("temperatures",),

@@ -3,6 +3,9 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="How well do mean scores agree with human scores?",
+        read="r with its interval; r without rater noise",
+        cannot="whether the judge is good for its purpose",
         probes=SCORE_ORDER,
         reads=("items",),
         settings=("bootstrap/confidence",),

@@ -3,6 +3,11 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="Which orderings are worth reading, and how many suffice?",
+        read="the error of the orderings that are best in other groups, beside that of as many random orderings;"
+        " the least number of reads with an error of at most `target_error`",
+        cannot="whether the mean is right; how much of a gain comes from averaging over chance, and how much from"
+        " orders",
         probes=SCORE_ORDER,
         settings=("bootstrap", "ordering_subsets"),
         derived=("temperatures",),

@@ -3,6 +3,9 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="Does the order change which candidate is best?",
+        read="the excess of flips and reversed pairs over noise",
+        cannot="why rankings change",
         probes=SCORE_ORDER,
         settings=("bootstrap/confidence", "bootstrap/seed", "rank_reversal"),
         calibrates=True,

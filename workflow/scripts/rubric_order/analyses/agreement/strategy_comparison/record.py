@@ -2,7 +2,14 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=SCORE_ORDER, settings=("bootstrap/confidence",), calibrates=True),
+    statistic=Statistic(
+        question="Does one strategy agree better with people than another, and why?",
+        read="the difference of r, and its parts from order and from averaging",
+        cannot="whether positions are preferred",
+        probes=SCORE_ORDER,
+        settings=("bootstrap/confidence",),
+        calibrates=True,
+    ),
     table=Shown(
         ("human_agreement", "strategy_comparison"),
         "Human agreement",

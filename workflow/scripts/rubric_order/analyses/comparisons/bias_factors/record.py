@@ -2,7 +2,13 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=COMPARING, settings=("position_consistency/forms",)),
+    statistic=Statistic(
+        question="What do consistency and fairness depend on?",
+        read="the terms that the stepwise search keeps",
+        cannot="what causes what",
+        probes=COMPARING,
+        settings=("position_consistency/forms",),
+    ),
     table=Shown(
         ("bias_factors",),
         "Comparisons",

@@ -2,7 +2,13 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=COMPARING, settings=("position_consistency/forms",)),
+    statistic=Statistic(
+        question="Which comparisons do judges disagree about?",
+        read="the list",
+        cannot="why they disagree",
+        probes=COMPARING,
+        settings=("position_consistency/forms",),
+    ),
     table=Shown(
         ("hard_instances",),
         "Comparisons",

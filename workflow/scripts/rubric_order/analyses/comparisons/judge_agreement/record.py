@@ -2,7 +2,13 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=COMPARING, settings=("bootstrap/confidence", "position_consistency/forms")),
+    statistic=Statistic(
+        question="Do judges agree, and does a vote help?",
+        read="kappa; consistency of the majority",
+        cannot="who is right",
+        probes=COMPARING,
+        settings=("bootstrap/confidence", "position_consistency/forms"),
+    ),
     table=Shown(
         ("judge_agreement",),
         "Comparisons",

@@ -3,6 +3,10 @@ from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="Is one judge more consistent or fairer than another? Does it prefer its own family?",
+        read="paired differences; self-preference",
+        cannot="why a family wins more often under its own judge: this judge may prefer the family, or the other"
+        " judge may like it less or distinguish candidates less well",
         probes=COMPARING,
         settings=("bootstrap/confidence", "position_consistency/forms", "judges_compared"),
         block={

@@ -2,7 +2,13 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=COMPARING, settings=("bootstrap/confidence",)),
+    statistic=Statistic(
+        question="How much does length count in a comparison?",
+        read="`padding`; win rates at equal lengths",
+        cannot="that the term `length` alone is a bias",
+        probes=COMPARING,
+        settings=("bootstrap/confidence",),
+    ),
     table=Shown(
         ("length_control",),
         "Comparisons",

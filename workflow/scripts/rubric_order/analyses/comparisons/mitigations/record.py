@@ -2,7 +2,13 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=COMPARING, settings=("bootstrap/confidence",)),
+    statistic=Statistic(
+        question="What do swaps and averages bring?",
+        read="accuracy with a tie as half right, beside the calls",
+        cannot="how large the gain would be if other candidates were listed first",
+        probes=COMPARING,
+        settings=("bootstrap/confidence",),
+    ),
     table=Shown(
         ("mitigations",),
         "Comparisons",

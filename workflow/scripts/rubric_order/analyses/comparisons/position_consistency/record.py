@@ -3,6 +3,9 @@ from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="Does the verdict depend on the order of the candidates?",
+        read="consistency, fairness, log-odds of the first position, excess over repeats",
+        cannot="how much is chance and how much is the order, if each order was read once",
         probes=COMPARING,
         settings=("bootstrap/confidence", "position_consistency"),
         block={

@@ -2,7 +2,14 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=COMPARING, settings=("bootstrap/confidence", "position_consistency/forms")),
+    statistic=Statistic(
+        question="Does consistency rise with the quality gap?",
+        read="slopes over gaps from other questions, from other judges and from people",
+        cannot="how far quality matters, if the gap is that of Shi et al., which has a slope even for a judge that"
+        " ignores quality",
+        probes=COMPARING,
+        settings=("bootstrap/confidence", "position_consistency/forms"),
+    ),
     table=Shown(
         ("quality_gap",),
         "Comparisons",

@@ -2,7 +2,13 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=COMPARING, settings=("bootstrap", "position_consistency/forms")),
+    statistic=Statistic(
+        question="Which candidates does the judge prefer?",
+        read="strengths, ranks and their ranges",
+        cannot="who is better",
+        probes=COMPARING,
+        settings=("bootstrap", "position_consistency/forms"),
+    ),
     table=Shown(
         ("strengths",),
         "Comparisons",

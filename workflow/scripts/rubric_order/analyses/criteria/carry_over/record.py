@@ -2,7 +2,14 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import CRITERION_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=CRITERION_ORDER, settings=("bootstrap/confidence",)),
+    statistic=Statistic(
+        question="Does one score rub off on the next?",
+        read="the slope of a score on the text's mean score under the criterion before; the effect of the leading"
+        " criterion",
+        cannot="the effect of a halo that all criteria share",
+        probes=CRITERION_ORDER,
+        settings=("bootstrap/confidence",),
+    ),
     table=Shown(
         ("carry_over",),
         "Criterion order",

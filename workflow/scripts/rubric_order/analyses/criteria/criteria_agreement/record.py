@@ -2,7 +2,13 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import CRITERION_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=CRITERION_ORDER, settings=("bootstrap", "paired")),
+    statistic=Statistic(
+        question="Does one strategy agree better with people than another, criterion by criterion?",
+        read="the difference of mean r",
+        cannot="whether the difference comes from the order or from averaging",
+        probes=CRITERION_ORDER,
+        settings=("bootstrap", "paired"),
+    ),
     table=Shown(
         ("criteria_agreement",),
         "Criterion order",

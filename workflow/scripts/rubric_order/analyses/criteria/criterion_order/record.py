@@ -2,7 +2,12 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import CRITERION_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=CRITERION_ORDER),
+    statistic=Statistic(
+        question="Does the position of a criterion move its score?",
+        read="the gap beside the gap by chance; the test over groups",
+        cannot="why a score moves, since the criterion before it changes as well",
+        probes=CRITERION_ORDER,
+    ),
     table=Shown(
         ("criterion_order", "criteria_agreement"),
         "Criterion order",

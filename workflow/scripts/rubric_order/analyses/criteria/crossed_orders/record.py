@@ -2,7 +2,12 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import CRITERION_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=CRITERION_ORDER),
+    statistic=Statistic(
+        question="Do the orders of criteria and levels act independently?",
+        read="the test of the interaction in log-odds",
+        cannot="that they act independently, since the test has little power with few texts",
+        probes=CRITERION_ORDER,
+    ),
     table=Shown(
         ("crossed_orders",),
         "Criterion order",

@@ -3,6 +3,9 @@ from rubric_order.catalogue import CRITERION_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="Are criteria more alike in one prompt than judged alone?",
+        read="the difference of mean correlations",
+        cannot="how much of the difference comes from the length and the format of the prompt",
         probes=CRITERION_ORDER,
         reads=("alone",),
         settings=("bootstrap/confidence",),

@@ -1,3 +1,11 @@
 from rubric_order.catalogue import SCORE_ORDER, Result, Statistic
 
-RESULT = Result(statistic=Statistic(probes=SCORE_ORDER, settings=()))
+RESULT = Result(
+    statistic=Statistic(
+        question="Has the judge changed since an earlier run?",
+        read="the comparison of the runs' values by `check --baseline` ([gate](gate.md))",
+        cannot="which of two versions is better",
+        probes=SCORE_ORDER,
+        settings=(),
+    )
+)

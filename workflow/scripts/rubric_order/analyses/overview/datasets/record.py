@@ -3,6 +3,8 @@ from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="What was judged?",
+        read="sizes, score distributions, agreement of raters",
         reads=("items", "pairs"),
         derived=("golds",),
         block={

@@ -1,7 +1,13 @@
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(reads=("answers",), settings=()),
+    statistic=Statistic(
+        question="Which versions gave the answers?",
+        read="counts by version",
+        cannot="whether an endpoint changed without saying so",
+        reads=("answers",),
+        settings=(),
+    ),
     table=Shown(
         ("judge_versions",),
         "Judges",

@@ -2,7 +2,13 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import ANY_PROBE, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=ANY_PROBE, settings=()),
+    statistic=Statistic(
+        question="How many reads have no score, and where?",
+        read="shares by reason, position and condition",
+        cannot="what the judge would have answered",
+        probes=ANY_PROBE,
+        settings=(),
+    ),
     table=Shown(
         ("parse_failures",),
         "Answers without a score",

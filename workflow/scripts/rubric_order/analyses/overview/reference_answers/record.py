@@ -1,7 +1,13 @@
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(reads=("references",), settings=("bootstrap/confidence",)),
+    statistic=Statistic(
+        question="Do reference answers have the score they were written for?",
+        read="shares accepted; blind scores",
+        cannot="errors that writer and reviewer share",
+        reads=("references",),
+        settings=("bootstrap/confidence",),
+    ),
     table=Shown(
         ("reference_answers",),
         "Scoring bias",

@@ -3,6 +3,9 @@ from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="Do our numbers agree with the published ones?",
+        read="the difference, and both ranges",
+        cannot="that a number is replicated, if it only lies in a wide range",
         reads=(
             "published",
             "position_selection",

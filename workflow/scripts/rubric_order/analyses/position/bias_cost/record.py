@@ -3,6 +3,9 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="Which ordering costs least, and what does it save on other items?",
+        read="the saving on groups in which the ordering was not chosen",
+        cannot="whether the saving differs from 0, since there is no test",
         probes=SCORE_ORDER,
         settings=("bootstrap", "bias_cost"),
         block={

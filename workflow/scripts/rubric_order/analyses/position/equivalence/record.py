@@ -3,6 +3,9 @@ from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="Is the bias shown to be negligible?",
+        read="the verdict against the equivalence margin: shown, not shown, undecided",
+        cannot="what another margin would give",
         reads=("score_effects", "position_preference", "strategy_comparison", "condition_comparison"),
         settings=("equivalence",),
         block={

@@ -3,6 +3,9 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="Do judges, profiles, scales or datasets differ?",
+        read="first the difference of preferences, then those of shifts of the mean score and of V",
+        cannot="why two judges differ",
         probes=SCORE_ORDER,
         settings=("bootstrap/confidence", "judge_comparison"),
         derived=("sampling_temperatures",),

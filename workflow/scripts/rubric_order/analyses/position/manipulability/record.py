@@ -3,6 +3,10 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="What can somebody who chooses the order do to scores and ranks?",
+        read="the range *seen*, beside the range *chance*; the range *reached*: some reads choose two orderings,"
+        " and other reads show how far apart the values in these two are",
+        cannot="which score is right; whether another change of the prompt would do as much",
         probes=SCORE_ORDER,
         settings=("bootstrap", "manipulability"),
         derived=("temperatures",),

@@ -3,6 +3,11 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="How far does an ordering move single items?",
+        read="the standard deviation, between items, of an ordering's effect, beside its margin; shares of scores"
+        " and best candidates that change; the number of reads, in random orderings, whose mean is typically"
+        " within the margin of the mean over all orderings",
+        cannot="why items move; which orderings are best (see `ordering_subsets`)",
         probes=SCORE_ORDER,
         settings=("bootstrap/confidence", "equivalence/level", "order_spread"),
         derived=("temperatures",),

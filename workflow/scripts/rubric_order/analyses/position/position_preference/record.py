@@ -3,6 +3,9 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="How much does a position add to the score that stands there?",
+        read="log-odds of each position, first minus last, ends minus middle, the test of no preference",
+        cannot="by how many points scores move; anything about a judge that never changes its score",
         probes=SCORE_ORDER,
         settings=("bootstrap/confidence",),
         derived=("sampling_temperatures",),

@@ -3,6 +3,9 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="Which positions are selected, and how unequally?",
+        read="shares; corrected V; `p_cluster`",
+        cannot="how judges or scales compare, since V depends on decisiveness and on the number of levels",
         probes=SCORE_ORDER,
         settings=("bootstrap", "direction"),
         methods="Whether positions are selected equally often was tested by Pearson's chi-square with the Rao-Scott"

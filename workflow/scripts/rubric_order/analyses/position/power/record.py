@@ -3,6 +3,9 @@ from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="How small a V could the study have found?",
+        read="the V that is found with 80% power",
+        cannot="whether the V that was found is real",
         reads=("position_selection",),
         settings=("power",),
         block={

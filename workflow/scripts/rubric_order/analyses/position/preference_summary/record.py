@@ -2,7 +2,14 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=SCORE_ORDER, reads=("position_preference",), settings=("bootstrap/confidence",)),
+    statistic=Statistic(
+        question="How large is the preference over judges and datasets?",
+        read="the mean with its interval; standard deviations between judges and datasets",
+        cannot="the preference of judges in general",
+        probes=SCORE_ORDER,
+        reads=("position_preference",),
+        settings=("bootstrap/confidence",),
+    ),
     table=Shown(
         ("preference_summary",),
         "Position bias",

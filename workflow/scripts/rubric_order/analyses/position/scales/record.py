@@ -3,6 +3,9 @@ from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="Is selection less equal with more levels?",
+        read="corrected V by number of levels",
+        cannot="whether the preference changes",
         reads=("position_selection",),
         settings=("scales",),
         block={

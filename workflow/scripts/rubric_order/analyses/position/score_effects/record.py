@@ -3,6 +3,10 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="By how many points does the order move the mean score?",
+        read="the mean score in the usual ordering minus the mean over all orderings; the largest gap between two"
+        " orderings, beside the gap that chance makes",
+        cannot="which position is preferred; effects that cancel over groups",
         probes=SCORE_ORDER,
         settings=("bootstrap/confidence", "bootstrap/seed", "score_effects", "equivalence/points"),
         block={

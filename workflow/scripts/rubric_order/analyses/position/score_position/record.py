@@ -2,7 +2,12 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=SCORE_ORDER),
+    statistic=Statistic(
+        question="At which positions is each score selected?",
+        read="the share of each position among the selections of a score",
+        cannot="the effect of one position on one score",
+        probes=SCORE_ORDER,
+    ),
     table=Shown(
         ("score_position",),
         "Position bias",

@@ -2,7 +2,14 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=SCORE_ORDER, settings=("bootstrap/confidence",), derived=("temperatures",)),
+    statistic=Statistic(
+        question="How much do the scores of one item vary, and how much of that is the order?",
+        read="the standard deviation; the parts of the variance: shift, interaction, repetition",
+        cannot="whether the order matters much",
+        probes=SCORE_ORDER,
+        settings=("bootstrap/confidence",),
+        derived=("temperatures",),
+    ),
     table=Shown(
         ("within_item_deviation",),
         "Position bias",

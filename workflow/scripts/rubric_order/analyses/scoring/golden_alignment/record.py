@@ -2,7 +2,12 @@ from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
-        reads=("items", "golden_scores"), settings=("bootstrap/confidence",), derived=("human_scales",)
+        question="Do golden scores agree with people?",
+        read="correlations of labels and votes",
+        cannot="anything where there are no human scores",
+        reads=("items", "golden_scores"),
+        settings=("bootstrap/confidence",),
+        derived=("human_scales",),
     ),
     table=Shown(
         ("golden_alignment",),

@@ -2,7 +2,14 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=SCORE_ORDER, reads=("items",), settings=("bootstrap/confidence",)),
+    statistic=Statistic(
+        question="Do longer texts get higher scores?",
+        read="the judge's correlation with length, minus the same correlation of people's scores",
+        cannot="whether the judge prefers length, if people's scores are less reliable than the judge's",
+        probes=SCORE_ORDER,
+        reads=("items",),
+        settings=("bootstrap/confidence",),
+    ),
     table=Shown(
         ("length_scores",),
         "Scoring bias",

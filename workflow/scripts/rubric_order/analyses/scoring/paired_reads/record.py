@@ -2,7 +2,14 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=SCORE_ORDER, settings=("bootstrap/confidence",)),
+    statistic=Statistic(
+        question="Do questions of one request influence each other? Does a condition move some orderings up and"
+        " others down?",
+        read="`any_number`, then the mean and the trend",
+        cannot="why reads differ; without a repeated condition, how far the judge differs from itself",
+        probes=SCORE_ORDER,
+        settings=("bootstrap/confidence",),
+    ),
     table=Shown(
         ("paired_reads",),
         "Scoring bias",

@@ -3,6 +3,9 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="Do two prompts of one judge give the same scores?",
+        read="the shift beside the floor",
+        cannot="which part of the prompt matters",
         probes=SCORE_ORDER,
         reads=("items",),
         settings=("bootstrap/confidence",),

@@ -3,6 +3,9 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="How far do scores move, compared with edits without meaning?",
+        read="the mean shift and the share that changes, beside the floor",
+        cannot="why scores move",
         probes=SCORE_ORDER,
         settings=("bootstrap/confidence", "equivalence/level", "equivalence/points"),
         derived=("bases",),

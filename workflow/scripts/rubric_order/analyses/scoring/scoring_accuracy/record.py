@@ -3,6 +3,9 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="Does a condition change the agreement with golden scores?",
+        read="correlations, kappa, error and their differences from the base; the floor",
+        cannot="whether golden scores are right",
         probes=SCORE_ORDER,
         reads=("items", "golden_scores"),
         settings=("bootstrap/confidence",),

@@ -2,7 +2,13 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(reads=("scoring_accuracy",), settings=("bootstrap/confidence",)),
+    statistic=Statistic(
+        question="Does the advice of Li et al. help?",
+        read="the difference for each judge, and the mean",
+        cannot="whether an edit without meaning does as much",
+        reads=("scoring_accuracy",),
+        settings=("bootstrap/confidence",),
+    ),
     table=Shown(
         ("scoring_advice",),
         "Scoring bias",

@@ -3,6 +3,9 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
+        question="Is averaging over orders and IDs better than repeats?",
+        read="the paired difference at equal calls",
+        cannot="how much comes from averaging and how much from balancing",
         probes=SCORE_ORDER,
         reads=("items", "golden_scores"),
         settings=("bootstrap/confidence",),

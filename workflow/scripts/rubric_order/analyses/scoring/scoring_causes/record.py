@@ -2,7 +2,14 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
-    statistic=Statistic(probes=SCORE_ORDER, settings=("bootstrap/confidence",), derived=("conditions",)),
+    statistic=Statistic(
+        question="What moves scores: the position, the ID or the reference answer?",
+        read="the log-odds of each term",
+        cannot="terms that the design does not identify",
+        probes=SCORE_ORDER,
+        settings=("bootstrap/confidence",),
+        derived=("conditions",),
+    ),
     table=Shown(
         ("scoring_causes",),
         "Scoring bias",

@@ -3,7 +3,13 @@ from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
     statistic=Statistic(
-        probes=SCORE_ORDER, reads=("items", "golden_scores"), settings=(), derived=("bases", "human_scales")
+        question="Which scores are given?",
+        read="counts of each score and of -1 (no score)",
+        cannot="which items are scored wrongly",
+        probes=SCORE_ORDER,
+        reads=("items", "golden_scores"),
+        settings=(),
+        derived=("bases", "human_scales"),
     ),
     table=Shown(
         ("scoring_tendency",),
