@@ -25,34 +25,18 @@ COLUMNS = {
 
 
 def mean_correlation(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Mean over pairs of criteria of Pearson's r between them, across texts.
-
-    Args:
-        values: score of each text under each criterion, shape (..., U, C); NaN without a score. Each pair of criteria
-            is correlated over the texts that have both scores.
-        weights: number of times that each text counts in each resample, shape (resamples, U).
-
-    Returns:
-        Shape (resamples, ...). Pairs with a constant criterion are left out; NaN if all pairs are left out.
-    """
+    """Mean over pairs of criteria of Pearson's r between them, across texts."""
     return _mean(pair_correlations(values, weights))
 
 
 def _mean(values: np.ndarray) -> np.ndarray:
-    """Mean over the last axis of the values that are not NaN; NaN if all are NaN."""
     has_value = ~np.isnan(values)
     count = has_value.sum(axis=-1)
     return np.where(has_value, values, 0).sum(axis=-1) / np.where(count > 0, count, np.nan)
 
 
 def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's r of each pair of criteria; NaN for a constant criterion. Shape (resamples, ..., C * (C - 1) / 2).
-
-    Args:
-        values: score of each text under each criterion, shape (..., U, C); NaN without a score. Each pair of criteria
-            is correlated over the texts that have both scores.
-        weights: number of times that each text counts in each resample, shape (resamples, U).
-    """
+    """Pearson's r of each pair of criteria; NaN for a constant criterion. Shape (resamples, ..., C * (C - 1) / 2)."""
     has_score = (~np.isnan(values)).astype(float)
     with np.errstate(invalid="ignore"):  # centred, to lose no digits; a criterion without scores has no mean
         total = has_score.sum(axis=-2, keepdims=True)
@@ -75,14 +59,7 @@ def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def alone_values(reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray, readout: Readout) -> np.ndarray:
-    """Scores of a study that judges one criterion at a time, as an array like a panel's. Shape (U, R, C).
-
-    Args:
-        reads: reads of one judge, profile, dataset, strategy and scale about one criterion at a time, one row per read.
-        panel: reads of a study that asks for several criteria, for its texts and criteria.
-        item_ids: id of the item of each text and criterion, shape (U, C); null without an item.
-        readout: readout of the scores.
-    """
+    """Scores of a study that judges one criterion at a time, as an array like a panel's. Shape (U, R, C)."""
     text, criterion = np.nonzero(pd.notna(item_ids))
     item = pd.Index(item_ids[text, criterion]).get_indexer(reads["item_id"])
     matched, item = reads[item >= 0], item[item >= 0]
@@ -100,38 +77,19 @@ def estimate(
 ) -> pd.DataFrame:
     """Mean correlation between criteria: judged in one prompt, judged alone, and judged by people.
 
-    Args:
-        scores: one row per read and criterion, with its score, see `panels.blocks`.
-        alone: reads of studies that judge one criterion at a time, see `blocks.blocks`; can be empty.
-        confidence: nominal coverage of the intervals, such as 0.95. Groups of texts are the sample.
-
     Returns:
         One row per `KEYS`, `readout`, `basis` and `quantity`. If `basis` is ``mean``, means over the reads of a text
         are correlated. If `basis` is ``read``, single reads are correlated, and the correlations are averaged over
-        reads. Means of more reads have less noise, and so correlate more. So if there are scores from one prompt and
-        scores from criteria judged alone, both means are over the same number of reads, `n_reads`. This is the smaller
-        of the two numbers of reads; the reads are evenly spaced among all reads.
+        reads. Means of more reads have less noise, and so correlate more.
 
         `quantity` is one of:
 
         - ``inside``: correlation of scores that one answer gave.
-        - ``alone``: correlation of scores of the same items from answers about a single criterion. These answers have
-          the same judge, condition, dataset and scale, and the strategy of the same name (``balanced`` for
-          ``balanced_williams``). They have the same profile or, if there are no such answers, the default profile. The
-          first study that has such reads is used.
-        - ``human``: correlation of people's scores, which are means over raters. The noise of raters lowers this
-          correlation, which is not corrected for the noise.
+        - ``alone``: correlation of scores of the same items from answers about a single criterion.
+        - ``human``: correlation of people's scores, which are means over raters.
         - ``inside_minus_alone``: difference of the two correlations, over the scores that both sides have, and over the
-          pairs of criteria whose scores vary on both sides. Each correlation is corrected for the noise of reads, by
-          the variance between the reads of a text: noisier reads correlate less without any halo. `p` is for no
-          difference, adjusted as `multiplicity.adjust` says. With one read a text, the noise is unknown: the difference
-          is NaN, with the flag ``not identified``.
-        - ``inside_minus_human``: difference of the two correlations. The noise of raters is not in the scores, so there
-          is neither interval nor `p`, with the flag ``not identified``.
-
-        Intervals and p-values are from a jackknife over groups with Student's t, for correlations on Fisher's scale,
-        for differences without a transformation. `n_groups` is the number of groups with a text that has two of the
-        correlated scores. Other groups give no information.
+          pairs of criteria whose scores vary on both sides.
+        - ``inside_minus_human``: difference of the two correlations.
     """
     alone_of: dict[tuple[Any, ...], pd.DataFrame] = {}
     for table in [alone] if isinstance(alone, pd.DataFrame) else alone:
@@ -162,32 +120,14 @@ def estimate(
 
 
 def _equal_reads(panel: panels.Panel, separate: np.ndarray | None) -> int:
-    """Smaller of two numbers of reads of a text: reads of all criteria together, and reads of one criterion at a time.
-
-    Args:
-        panel: reads that ask for all criteria in one prompt.
-        separate: scores from reads about one criterion at a time, shape (U, R, C); None if there are none.
-    """
     return panel.values.shape[1] if separate is None else min(panel.values.shape[1], separate.shape[1])
 
 
 def _evenly(values: np.ndarray, count: int) -> np.ndarray:
-    """`count` reads of each text, at equal distances among forward and reversed orderings. Shape (U, count, C).
-
-    Args:
-        values: scores, shape (U, R, C), for R reads of a text.
-        count: number of reads to take.
-    """
     return values[:, np.arange(count) * values.shape[1] // count]
 
 
 def _same_alone(name: Row, alone_of: dict[tuple[Any, ...], pd.DataFrame]) -> pd.DataFrame | None:
-    """The reads that judge the same texts under one criterion at a time; None without such reads.
-
-    Args:
-        name: keys of the reads of several criteria.
-        alone_of: dictionary from keys without the study to reads of one criterion at a time.
-    """
     strategy = ALONE.get(name["strategy"], name["strategy"])
     keys = [
         (name["judge"], profile, name["condition"], name["dataset"], strategy, name["n"])
@@ -197,7 +137,6 @@ def _same_alone(name: Row, alone_of: dict[tuple[Any, ...], pd.DataFrame]) -> pd.
 
 
 def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
-    """Id of each text's item under each criterion, from the first of its reads, shape (U, C)."""
     reads = reads[reads["item_id"].notna()].iloc[::-1]  # reversed: the id written last, of the first read, stays
     ids: np.ndarray = np.full((len(panel.texts), len(panel.criteria)), None, dtype=object)
     text = pd.Index(panel.texts).get_indexer(reads["unit_id"])
@@ -208,13 +147,7 @@ def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
 def _correlations(
     panel: panels.Panel, separate: np.ndarray | None, basis: str
 ) -> Iterator[tuple[str, bool, np.ndarray, np.ndarray]]:
-    """Each quantity: its name, True if it is a difference, and the two results of `_left_out`.
-
-    Args:
-        panel: reads that ask for all criteria in one prompt.
-        separate: scores from reads about one criterion at a time, shape (U, R, C); None if there are none.
-        basis: ``mean`` to correlate means over the reads of a text, ``read`` to correlate single reads.
-    """
+    """Each quantity: its name, True if it is a difference, and the two results of `_left_out`."""
     inside, apart, reads = panel.values, separate, None if separate is None else (panel.values, separate)
     if basis == "mean":
         count = _equal_reads(panel, separate)
@@ -231,16 +164,7 @@ def _correlations(
 
 
 def reliability(reads: np.ndarray, weights: np.ndarray, *, single: bool) -> np.ndarray:
-    """Share of the variance between texts that is not noise of reads, shape (U, R, C) -> (resamples, C).
-
-    Args:
-        reads: score of each text in each read under each criterion; NaN without a score.
-        weights: number of times that each text counts in each resample, shape (resamples, U).
-        single: True for single reads, False for means over the reads of a text.
-
-    Returns:
-        NaN where no text has two reads, or where texts vary by no more than noise.
-    """
+    """Share of the variance between texts that is not noise of reads, shape (U, R, C) -> (resamples, C)."""
     count = (~np.isnan(reads)).sum(axis=1)
     mean = panels.text_means(reads)
     squares = np.nansum((reads - mean[:, None]) ** 2, axis=1)
@@ -260,20 +184,7 @@ def _left_out(
     other: np.ndarray | None = None,
     reads: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A mean correlation, or a difference of two, for all groups and with each part of the groups left out.
-
-    Args:
-        groups: index of each text's group, from 0, shape (U,).
-        values: scores, shape (U, C), or scores of single reads, shape (U, R, C).
-        other: scores to compare with, of the same shapes. If given, only scores and pairs of criteria that both have
-            are used.
-        reads: single reads behind the values and the other scores, shape (U, R, C), to correct correlations for their
-            noise.
-
-    Returns:
-        Two arrays. First, the values, shape (1 + n_parts,), see `resampling.left_out_weights`. Second, the index of the
-        group of each text with two scores. These groups are the sample.
-    """
+    """A mean correlation, or a difference of two, for all groups and with each part of the groups left out."""
     sides = [values] if other is None else [values, other]
     sides = [side[:, None] if side.ndim == 2 else side for side in sides]  # a mean counts as a single read
     both = np.logical_and.reduce([(~np.isnan(side)).any(axis=1) for side in sides])
