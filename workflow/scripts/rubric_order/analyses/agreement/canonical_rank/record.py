@@ -15,11 +15,11 @@ RESULT = Result(
         "Rank of the canonical ordering",
         block={**v.ROWS, "strategy": v.OF_ONE_SET, "n": v.N, "cluster": v.CLUSTER},
         caption="Pearson's r with human scores of one read per item under the canonical ordering, the mean r of all"
-        " orderings, and the rank of the canonical ordering among them (1: highest r). These are the"
-        " quantities of Table 4 of the earlier version of Xu et al., here with {bootstrap[confidence]:.0%}"
-        " bootstrap intervals over {cluster}s.",
-        notes="First and last: shares of the resamples in which the canonical ordering has the first and the last"
-        " rank. The CSV file has the share of every rank. Few clusters: fewer than 30 {cluster}s; intervals"
-        " are then somewhat too short.",
+        " orderings, and the rank of the canonical ordering among them (1: highest r). These are the quantities of"
+        " Table 4 of the earlier version of Xu et al., here with {bootstrap[confidence]:.0%} bootstrap intervals over"
+        " {cluster}s.",
+        notes="First and last: shares of the resamples in which the canonical ordering has the first and the last rank."
+        " The CSV file has the share of every rank. Few clusters: fewer than 30 {cluster}s; intervals are then somewhat"
+        " too short.",
     ),
 )

@@ -18,15 +18,14 @@ RESULT = Result(
             "columns": v.COLUMNS,
         },
         gone={
-            "interval": "intervals are those of a jackknife over clusters; the BCa bootstrap left out the truth in"
-            " up to 22% of studies"
+            "interval": "intervals are those of a jackknife over clusters; the BCa bootstrap left out the truth in up"
+            " to 22% of studies"
         },
-        caption="How well each strategy's mean scores agree with human scores. Each panel is a dataset, and each row"
-        " a judge. Bars are {bootstrap[confidence]:.0%} jackknife intervals over the sample ({cluster}). If"
-        " the sample is both, thin bars with caps are over groups, and thick bars over items one by one, as"
-        " the paper draws them.",
-        notes="Strategies read the same items, so their difference is known better than these intervals say; it is"
-        " also one of averaging. Table Strategies compared has the differences, and the part due to the"
-        " order. After Xu et al. (2026), Figure 8.",
+        caption="How well each strategy's mean scores agree with human scores. Each panel is a dataset, and each row a"
+        " judge. Bars are {bootstrap[confidence]:.0%} jackknife intervals over the sample ({cluster}). If the sample is"
+        " both, thin bars with caps are over groups, and thick bars over items one by one, as the paper draws them.",
+        notes="Strategies read the same items, so their difference is known better than these intervals say; it is also"
+        " one of averaging. Table Strategies compared has the differences, and the part due to the order. After Xu et"
+        " al. (2026), Figure 8.",
     )
 )

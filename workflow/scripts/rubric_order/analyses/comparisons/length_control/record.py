@@ -15,14 +15,13 @@ RESULT = Result(
         "Length and verdicts",
         block={"study": v.COMPARING["study"], "also": v.ALSO},
         caption="Length of texts and the verdicts of judges that compare pairs, with {bootstrap[confidence]:.0%}"
-        " intervals over groups. Length is the log-odds that the longer text gains where it is longer by far"
-        " (tanh of the standardised difference, as in AlpacaEval's length control).",
-        notes="Given people: the same log-odds with the difference of human scores in the model; where human"
-        " scores have noise, quality remains in it. Doubling: log-odds for twice the length. Column r:"
-        " correlation of the difference of lengths with the verdict. Longer wins: how often the judge prefers"
-        " the longer text; of people: how often people do. Padding: what sentences that say nothing, half of"
-        " the text's length, add in log-odds and in share of wins; padding alone is an effect of length with"
-        " the content kept. Flags name missing terms, separated models, and reads left out for an option"
-        " without probability.",
+        " intervals over groups. Length is the log-odds that the longer text gains where it is longer by far (tanh of"
+        " the standardised difference, as in AlpacaEval's length control).",
+        notes="Given people: the same log-odds with the difference of human scores in the model; where human scores"
+        " have noise, quality remains in it. Doubling: log-odds for twice the length. Column r: correlation of the"
+        " difference of lengths with the verdict. Longer wins: how often the judge prefers the longer text; of people:"
+        " how often people do. Padding: what sentences that say nothing, half of the text's length, add in log-odds and"
+        " in share of wins; padding alone is an effect of length with the content kept. Flags name missing terms,"
+        " separated models, and reads left out for an option without probability.",
     ),
 )

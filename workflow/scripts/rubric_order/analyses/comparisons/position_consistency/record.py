@@ -18,10 +18,9 @@ RESULT = Result(
             "rules": v.Key(
                 "Literal['ours', 'shi2025']",
                 "ours",
-                "Rules by which `position_consistency` is computed: `ours`, or `shi2025`, the rules behind Table 2"
-                " of Shi et al. (first verdict of an answer, fairness over all pairs, other deviations)."
-                " docs/pairwise.md lists the differences. Other statistics read verdicts by `forms` under either"
-                " rules.",
+                "Rules by which `position_consistency` is computed: `ours`, or `shi2025`, the rules behind Table 2 of"
+                " Shi et al. (first verdict of an answer, fairness over all pairs, other deviations). docs/pairwise.md"
+                " lists the differences. Other statistics read verdicts by `forms` under either rules.",
             ),
         },
         methods="Shares of comparisons have Clopper-Pearson intervals with the jackknife's error over groups, and"
@@ -50,13 +49,13 @@ RESULT = Result(
             "row_height_in": v.ROW.but(0.3, "Height of a task in inches."),
             "columns": v.COLUMNS.but(3),
         },
-        caption="Judges that compare answers, by task: position consistency, preference fairness (above 0: recency)"
-        " and beta, which is what the first position adds to a candidate's log-odds over the last (above 0:"
-        " primacy). Bars are {bootstrap[confidence]:.0%} intervals over {cluster}s. The dotted line is a"
-        " judge of pairs without a preferred position.",
+        caption="Judges that compare answers, by task: position consistency, preference fairness (above 0: recency) and"
+        " beta, which is what the first position adds to a candidate's log-odds over the last (above 0: primacy). Bars"
+        " are {bootstrap[confidence]:.0%} intervals over {cluster}s. The dotted line is a judge of pairs without a"
+        " preferred position.",
         notes="By arithmetic the size of fairness is at most one less consistency, and it shrinks where a judge is"
-        " decisive; beta does not. An arrow means that the interval goes on. A point needs"
-        " {least_comparisons} comparisons decided in all orders; a beta without a point is not finite. After"
-        " Shi et al. (Judging the Judges), Figures 2 (a), (b) and 6; the intervals are ours.",
+        " decisive; beta does not. An arrow means that the interval goes on. A point needs {least_comparisons}"
+        " comparisons decided in all orders; a beta without a point is not finite. After Shi et al. (Judging the"
+        " Judges), Figures 2 (a), (b) and 6; the intervals are ours.",
     ),
 )

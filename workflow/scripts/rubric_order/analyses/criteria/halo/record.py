@@ -24,12 +24,12 @@ RESULT = Result(
         "Halo",
         block={**v.CRITERIA, "n": v.N, "readouts": v.READOUTS_OF_SCORES},
         caption="Halo: mean correlation between criteria across texts, for scores given in one prompt, for scores of"
-        " the same items judged alone (where a study does that) and for people's scores. Differences between"
-        " these are given too. All have {bootstrap[confidence]:.0%} intervals of a jackknife over groups of"
-        " texts. Basis read correlates single reads.",
+        " the same items judged alone (where a study does that) and for people's scores. Differences between these are"
+        " given too. All have {bootstrap[confidence]:.0%} intervals of a jackknife over groups of texts. Basis read"
+        " correlates single reads.",
         notes="Basis mean correlates means over equally many reads in one prompt and alone. The difference of one"
         " prompt and alone is corrected for the noise of reads; the noise of people's scores is unknown, so a"
-        " difference from them has no interval. * significant at 5% after Holm's adjustment for all judges,"
-        " profiles, datasets and scales of the study. Few clusters: a column from fewer than 30 groups.",
+        " difference from them has no interval. * significant at 5% after Holm's adjustment for all judges, profiles,"
+        " datasets and scales of the study. Few clusters: a column from fewer than 30 groups.",
     ),
 )

@@ -20,12 +20,12 @@ RESULT = Result(
         ("datasets",),
         "Datasets",
         "Data cards, table",
-        caption="Size of each dataset, lengths of its responses, and how well its raters agree. Alpha is"
-        " Krippendorff's alpha (ordinal) of all raters. One against the rest is Pearson's r of one rater with"
-        " the mean of the others, averaged over raters. Both pool the criteria and have"
-        " {bootstrap[confidence]:.0%} bootstrap intervals over groups.",
+        caption="Size of each dataset, lengths of its responses, and how well its raters agree. Alpha is Krippendorff's"
+        " alpha (ordinal) of all raters. One against the rest is Pearson's r of one rater with the mean of the others,"
+        " averaged over raters. Both pool the criteria and have {bootstrap[confidence]:.0%} bootstrap intervals over"
+        " groups.",
         notes="A rater is a place in an item's list of scores. Reference labels come from another judge; where one"
-        " judge gave all of them, their agreement is that of this judge with itself. The CSV file also has a"
-        " row for each criterion.",
+        " judge gave all of them, their agreement is that of this judge with itself. The CSV file also has a row for"
+        " each criterion.",
     ),
 )

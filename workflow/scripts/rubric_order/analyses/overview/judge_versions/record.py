@@ -12,10 +12,10 @@ RESULT = Result(
         ("judge_versions",),
         "Judges",
         "Versions behind the answers",
-        caption="Versions behind the judges' answers, each with the number of answers that it gave. Versions are"
-        " those of the engine, the weights, the server, its address, or the model that an endpoint names."
-        " Several versions of one kind can be several judges. Such a mix is refused unless config accepts it"
-        " (accept_mixed), and is marked here.",
+        caption="Versions behind the judges' answers, each with the number of answers that it gave. Versions are those"
+        " of the engine, the weights, the server, its address, or the model that an endpoint names. Several versions of"
+        " one kind can be several judges. Such a mix is refused unless config accepts it (accept_mixed), and is marked"
+        " here.",
         notes="An endpoint can say anything about itself. Counts are of distinct requests of all studies; failed"
         " requests do not count.",
     ),

@@ -14,8 +14,8 @@ RESULT = Result(
         "Answers without a score",
         "Parse failures",
         block=v.ROWS,
-        caption="Answers that give no score, by reason. They are never scored; the responses keep their raw text. If"
-        " a prompt asks for several criteria, each criterion parses or fails by itself. The CSV file also"
-        " has counts by option (score or criterion) and by the option's position in the prompt.",
+        caption="Answers that give no score, by reason. They are never scored; the responses keep their raw text. If a"
+        " prompt asks for several criteria, each criterion parses or fails by itself. The CSV file also has counts by"
+        " option (score or criterion) and by the option's position in the prompt.",
     ),
 )

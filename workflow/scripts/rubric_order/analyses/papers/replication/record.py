@@ -34,8 +34,8 @@ RESULT = Result(
             "judges": v.Key(
                 "dict[str, str]",
                 {},
-                "Judge of the paper to which each judge corresponds, as judge or judge/profile on both sides. A"
-                " judge that is not listed corresponds to the paper's judge of the same id.",
+                "Judge of the paper to which each judge corresponds, as judge or judge/profile on both sides. A judge"
+                " that is not listed corresponds to the paper's judge of the same id.",
             ),
         },
     ),
@@ -44,15 +44,14 @@ RESULT = Result(
         "Replication",
         "Published numbers beside ours",
         caption="Published numbers beside ours, for the same judge, dataset, strategy and scale. Other items is the"
-        " {bootstrap[confidence]:.0%} interval over groups of items. It shows how far ours would move with"
-        " other items.",
-        notes="Another run: range in which at least {bootstrap[confidence]:.0%} of the runs of the same judge on"
-        " the same items would lie, from how the reads of an item vary; too wide if each order is read once,"
-        " and missing where it is not computed. Outside names the ranges that do not reach the published"
-        " number, allowing for its rounding. A number outside of another run means other prompts, settings,"
-        " items or version; one inside both ranges is no proof of agreement. Top1_flip breaks ties of the"
-        " best candidates at random, top1_flip_strict counts them as no flip; the paper does not say which it"
-        " does. Not computed: no statistic of ours is that quantity. No estimate: this run has no reads for"
-        " it.",
+        " {bootstrap[confidence]:.0%} interval over groups of items. It shows how far ours would move with other"
+        " items.",
+        notes="Another run: range in which at least {bootstrap[confidence]:.0%} of the runs of the same judge on the"
+        " same items would lie, from how the reads of an item vary; too wide if each order is read once, and missing"
+        " where it is not computed. Outside names the ranges that do not reach the published number, allowing for its"
+        " rounding. A number outside of another run means other prompts, settings, items or version; one inside both"
+        " ranges is no proof of agreement. Top1_flip breaks ties of the best candidates at random, top1_flip_strict"
+        " counts them as no flip; the paper does not say which it does. Not computed: no statistic of ours is that"
+        " quantity. No estimate: this run has no reads for it.",
     ),
 )

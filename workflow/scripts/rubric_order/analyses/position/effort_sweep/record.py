@@ -15,9 +15,9 @@ RESULT = Result(
             "order": v.ORDER.but(["minimal", "low", "medium", "high"]),
         },
         caption="Cramér's V of position selection and Pearson's r with human scores, by the judges' setting (axis:"
-        " {label}), under strategy {strategy}, with {bootstrap[confidence]:.0%} intervals over {cluster}s: of"
-        " a bootstrap for V, of a jackknife for r. The axis of r need not start at 0. There is one row for"
-        " each dataset, and one line for each judge.",
+        " {label}), under strategy {strategy}, with {bootstrap[confidence]:.0%} intervals over {cluster}s: of a"
+        " bootstrap for V, of a jackknife for r. The axis of r need not start at 0. There is one row for each dataset,"
+        " and one line for each judge.",
         notes="After Xu et al. (2026), Figures 6 (temperature) and 7 (reasoning effort).",
     )
 )

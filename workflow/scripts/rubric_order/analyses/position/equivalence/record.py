@@ -27,15 +27,13 @@ RESULT = Result(
         "Shown to be small",
         block={**v.ROWS, "cluster": v.CLUSTER},
         caption="Whether effects are shown to be smaller than a margin, by two one-sided tests at a level of"
-        " {equivalence[level]:.0%} with {cluster}s as the sample. Shown: the effect is smaller; not shown: it"
-        " is larger; undecided: the data allow both. A row with several effects has the interval of the"
-        " weakest evidence.",
-        notes="Points: no ordering's mean score is {equivalence[points]} points or more from the mean over"
-        " orderings; usual: the usual ordering alone. Log-odds: no position adds {equivalence[log_odds]} or"
-        " more; by score: none adds that much more to high scores than to low ones. r: two strategies agree"
-        " equally well with human scores, up to {equivalence[r]}. Points and r against another condition are"
-        " on the items that both have. With fewer than 30 effective {cluster}s nothing is shown to be small."
-        " A saturated judge has small effects in points whatever the order does; in log-odds it is undecided."
-        " The CSV file has each dataset.",
+        " {equivalence[level]:.0%} with {cluster}s as the sample. Shown: the effect is smaller; not shown: it is"
+        " larger; undecided: the data allow both. A row with several effects has the interval of the weakest evidence.",
+        notes="Points: no ordering's mean score is {equivalence[points]} points or more from the mean over orderings;"
+        " usual: the usual ordering alone. Log-odds: no position adds {equivalence[log_odds]} or more; by score: none"
+        " adds that much more to high scores than to low ones. r: two strategies agree equally well with human scores,"
+        " up to {equivalence[r]}. Points and r against another condition are on the items that both have. With fewer"
+        " than 30 effective {cluster}s nothing is shown to be small. A saturated judge has small effects in points"
+        " whatever the order does; in log-odds it is undecided. The CSV file has each dataset.",
     ),
 )

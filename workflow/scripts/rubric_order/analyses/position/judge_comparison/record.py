@@ -23,13 +23,12 @@ RESULT = Result(
         "Position bias",
         "Judges, profiles, scales and datasets compared",
         block=v.EFFECTS,
-        caption="Differences in position bias between two judges, two profiles of a judge, two scales or two"
-        " datasets, all else being equal, and slopes over a sweep (trend), with {bootstrap[confidence]:.0%}"
-        " intervals.",
+        caption="Differences in position bias between two judges, two profiles of a judge, two scales or two datasets,"
+        " all else being equal, and slopes over a sweep (trend), with {bootstrap[confidence]:.0%} intervals.",
         notes="Judges, profiles and scales are compared on the same {cluster}s. first_last and ends_middle are"
-        " contrasts of position preference in log-odds: compare them at one temperature. cramers_v_squared,"
-        " less what chance adds, also depends on decisiveness and on the number of levels; its p assumes"
-        " equal V, so a mark can disagree with its interval. † not significant at 5%, ‡ not significant after"
-        " Holm's adjustment for all comparisons of its kind.",
+        " contrasts of position preference in log-odds: compare them at one temperature. cramers_v_squared, less what"
+        " chance adds, also depends on decisiveness and on the number of levels; its p assumes equal V, so a mark can"
+        " disagree with its interval. † not significant at 5%, ‡ not significant after Holm's adjustment for all"
+        " comparisons of its kind.",
     ),
 )

@@ -45,12 +45,12 @@ RESULT = Result(
             "columns": v.COLUMNS,
         },
         caption="Smallest position bias (Cramér's V over {power[n]} positions) that a test of uniform selection at"
-        " {power[level]:.1%} finds with {power[power]:.0%} power, by number of items. Left: each item has K"
-        " reads, with correlation ρ. Identical reads (ρ = 1), such as greedy repeats of one prompt, count as"
-        " one read, however many there are.",
-        notes="Right: each judge and dataset of study {study}. Filled: the smallest V by the design effect of its"
-        " own reads over {cluster}s; hollow: the observed V, not corrected for chance; grey lines:"
-        " independent reads. A hollow mark below its filled one is a bias that the study was too small to"
-        " find reliably, or no bias. There is no filled mark where a judge always keeps to its score.",
+        " {power[level]:.1%} finds with {power[power]:.0%} power, by number of items. Left: each item has K reads, with"
+        " correlation ρ. Identical reads (ρ = 1), such as greedy repeats of one prompt, count as one read, however many"
+        " there are.",
+        notes="Right: each judge and dataset of study {study}. Filled: the smallest V by the design effect of its own"
+        " reads over {cluster}s; hollow: the observed V, not corrected for chance; grey lines: independent reads. A"
+        " hollow mark below its filled one is a bias that the study was too small to find reliably, or no bias. There"
+        " is no filled mark where a judge always keeps to its score.",
     ),
 )

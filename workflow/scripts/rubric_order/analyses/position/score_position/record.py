@@ -13,11 +13,11 @@ RESULT = Result(
         "Position bias",
         "Scores by position, table",
         block={**v.ROWS, "strategy": v.OF_LEVELS, "n": v.N, "cluster": v.CLUSTER},
-        caption="Share of each position among the selections of each score, in percent, as in the earlier version of"
-        " Xu et al., Table 5. Without position bias all shares are equal. * means that the"
-        " {bootstrap[confidence]:.0%} bootstrap interval over {cluster}s does not contain the equal share.",
-        notes="The CSV file has each dataset, the intervals, and how often each score was selected at each"
-        " position. Few clusters: fewer than 30 {cluster}s; intervals are then somewhat too short.",
+        caption="Share of each position among the selections of each score, in percent, as in the earlier version of Xu"
+        " et al., Table 5. Without position bias all shares are equal. * means that the {bootstrap[confidence]:.0%}"
+        " bootstrap interval over {cluster}s does not contain the equal share.",
+        notes="The CSV file has each dataset, the intervals, and how often each score was selected at each position."
+        " Few clusters: fewer than 30 {cluster}s; intervals are then somewhat too short.",
     ),
     figure=Shown(
         ("score_position",),
@@ -34,9 +34,8 @@ RESULT = Result(
         },
         caption="Share of each position among the selections of each score, in percent, under strategy {strategy}."
         " Colours show how far a share is from the equal share: red above, blue below. Bold numbers have a"
-        " {bootstrap[confidence]:.0%} bootstrap interval over {cluster}s that does not contain the equal"
-        " share.",
-        notes="At a confidence of 95%, about one in twenty cells of a judge without bias is bold. The quantity is"
-        " that of Table 5 of the earlier version of Xu et al.",
+        " {bootstrap[confidence]:.0%} bootstrap interval over {cluster}s that does not contain the equal share.",
+        notes="At a confidence of 95%, about one in twenty cells of a judge without bias is bold. The quantity is that"
+        " of Table 5 of the earlier version of Xu et al.",
     ),
 )

@@ -22,13 +22,13 @@ RESULT = Result(
             "n": v.N,
             "cluster": v.CLUSTER,
         },
-        caption="Standard deviation of an item's scores over its reads, mean over items, as in the earlier version"
-        " of Xu et al., Table 3, with {bootstrap[confidence]:.0%} jackknife intervals over {cluster}s.",
-        notes="The variance of a read under {strategy} is split into shift (what the order does to all items"
-        " alike), interaction (to each item in its own way) and repetition. Ordering % is the share of the"
-        " first two. Repetition is known from option probabilities or from repeats of several orderings;"
-        " without either, interaction and repetition are one number (unsplit) and there is no share. Small"
-        " parts can be negative. Expected scores, and scores drawn at temperature 0 by option probabilities,"
-        " have no repetition. Few clusters: fewer than 30 {cluster}s; intervals are then somewhat too short.",
+        caption="Standard deviation of an item's scores over its reads, mean over items, as in the earlier version of"
+        " Xu et al., Table 3, with {bootstrap[confidence]:.0%} jackknife intervals over {cluster}s.",
+        notes="The variance of a read under {strategy} is split into shift (what the order does to all items alike),"
+        " interaction (to each item in its own way) and repetition. Ordering % is the share of the first two."
+        " Repetition is known from option probabilities or from repeats of several orderings; without either,"
+        " interaction and repetition are one number (unsplit) and there is no share. Small parts can be negative."
+        " Expected scores, and scores drawn at temperature 0 by option probabilities, have no repetition. Few clusters:"
+        " fewer than 30 {cluster}s; intervals are then somewhat too short.",
     ),
 )

@@ -13,13 +13,12 @@ RESULT = Result(
         ("golden_alignment",),
         "Scoring bias",
         "Golden scores beside people's",
-        caption="Agreement of golden scores with the mean of people's scores. Source labels is the mean of the"
-        " labels that came with the dataset. A judge's golden scores are the vote of its reads (majority; the"
-        " median where no score has one).",
-        notes="The columns are Spearman's ρ, Pearson's r, quadratic kappa (scores rounded, halves up) and mean"
-        " absolute error (MAE) in points, with {bootstrap[confidence]:.0%} intervals from leaving out groups."
-        " Reads differ: share of items whose reads do not all agree, in brackets the share without a"
-        " majority. A judge that makes golden scores agrees with itself. After Li et al. (2025), Table 2,"
-        " which has correlations alone.",
+        caption="Agreement of golden scores with the mean of people's scores. Source labels is the mean of the labels"
+        " that came with the dataset. A judge's golden scores are the vote of its reads (majority; the median where no"
+        " score has one).",
+        notes="The columns are Spearman's ρ, Pearson's r, quadratic kappa (scores rounded, halves up) and mean absolute"
+        " error (MAE) in points, with {bootstrap[confidence]:.0%} intervals from leaving out groups. Reads differ:"
+        " share of items whose reads do not all agree, in brackets the share without a majority. A judge that makes"
+        " golden scores agrees with itself. After Li et al. (2025), Table 2, which has correlations alone.",
     ),
 )

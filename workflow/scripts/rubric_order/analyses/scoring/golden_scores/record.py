@@ -9,8 +9,8 @@ RESULT = Result(
             "studies": v.Key(
                 "Texts",
                 [],
-                "Studies of probe score_order whose judges give golden scores. The golden score of an item is a vote"
-                " of the judge's reads of it. Usually such a study has strategy `fixed` with three reads, under"
+                "Studies of probe score_order whose judges give golden scores. The golden score of an item is a vote of"
+                " the judge's reads of it. Usually such a study has strategy `fixed` with three reads, under"
                 " `reference_5`.",
                 reruns="`golden_scores` and what compares with golden scores",
             )

@@ -16,11 +16,10 @@ RESULT = Result(
         "Length and scores",
         block={"cluster": v.CLUSTER},
         caption="Correlation of a text's length (characters) with the mean score that the judge gives it, with"
-        " {bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. Longer texts are often better"
-        " ones, so the correlation is no bias by itself. People is the same correlation with human scores.",
-        notes="Difference is the judge's less people's, on rated items; p tests that there is none (* significant"
-        " at 5% after Holm's adjustment for all judges, profiles, datasets and scales of the study). Noise in"
-        " people's scores raises the difference. Few clusters: fewer than 30 {cluster}s; intervals are then"
-        " somewhat too short.",
+        " {bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. Longer texts are often better ones, so the"
+        " correlation is no bias by itself. People is the same correlation with human scores.",
+        notes="Difference is the judge's less people's, on rated items; p tests that there is none (* significant at 5%"
+        " after Holm's adjustment for all judges, profiles, datasets and scales of the study). Noise in people's scores"
+        " raises the difference. Few clusters: fewer than 30 {cluster}s; intervals are then somewhat too short.",
     ),
 )

@@ -13,11 +13,11 @@ RESULT = Result(
             "readout": v.READOUT_OF_MEANS,
             "cluster": v.CLUSTER,
         },
-        caption="Correlations of scores with golden scores under conditions and orders of the prompt: Spearman's ρ"
-        " and Pearson's r of the items that have a score, with {bootstrap[confidence]:.0%} intervals from"
-        " leaving out {cluster}s. Golden scores are human (the mean of people's), labels (those that came"
-        " with the dataset) or else the vote of a judge.",
-        notes="The layout is that of Li et al. (2025), Table 3, which has no intervals. The table of differences"
-        " on the same items shows whether two correlations differ.",
+        caption="Correlations of scores with golden scores under conditions and orders of the prompt: Spearman's ρ and"
+        " Pearson's r of the items that have a score, with {bootstrap[confidence]:.0%} intervals from leaving out"
+        " {cluster}s. Golden scores are human (the mean of people's), labels (those that came with the dataset) or else"
+        " the vote of a judge.",
+        notes="The layout is that of Li et al. (2025), Table 3, which has no intervals. The table of differences on the"
+        " same items shows whether two correlations differ.",
     )
 )

@@ -16,12 +16,12 @@ RESULT = Result(
         "Scoring bias",
         "Averaging over prompts at equal calls",
         block=v.SEVERAL_STUDIES | {"studies": v.PLAIN_STUDIES},
-        caption="Agreement with golden scores of the mean over orders and IDs (averaged), against the mean of as"
-        " many reads of the base (repeated), at equal calls. Averaged takes one read each of the base and of"
-        " every variant that changes its order or IDs alone.",
-        notes="Difference is averaged less repeated on the same items, with {bootstrap[confidence]:.0%} intervals"
-        " and p from leaving out {cluster}s (* significant after Holm's adjustment). At temperature 0 all"
-        " reads of one prompt are one read. A gain mixes averaging over independent errors with balance of"
-        " biases. Li et al. (2025) propose to average and do not test it.",
+        caption="Agreement with golden scores of the mean over orders and IDs (averaged), against the mean of as many"
+        " reads of the base (repeated), at equal calls. Averaged takes one read each of the base and of every variant"
+        " that changes its order or IDs alone.",
+        notes="Difference is averaged less repeated on the same items, with {bootstrap[confidence]:.0%} intervals and p"
+        " from leaving out {cluster}s (* significant after Holm's adjustment). At temperature 0 all reads of one prompt"
+        " are one read. A gain mixes averaging over independent errors with balance of biases. Li et al. (2025) propose"
+        " to average and do not test it.",
     ),
 )
