@@ -12,7 +12,7 @@ import functools
 import importlib
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 # Inputs of a statistic besides scores and other statistics. Each is an argument of `estimate`.
 INPUTS = ("items", "pairs", "alone", "golden", "references", "answers", "published")
@@ -66,8 +66,8 @@ class Shown(NamedTuple):
     """A table or a figure. `table(...)` or `draw(...)` of its module makes it.
 
     Attributes:
-        statistics: statistics that the table or figure reads. Each is an argument with the name of the statistic. The
-            other arguments are the keys of its block of config.
+        statistics: statistics that the table or figure reads; by default the result's own. Each is an argument with the
+            name of the statistic. The other arguments are the keys of its block of config.
         category: section of the report that contains the table or figure.
         title: its title in the report.
         derived, block: as in `Statistic`.
@@ -77,14 +77,18 @@ class Shown(NamedTuple):
         gone: dictionary from each key of its block that was removed to the reason.
     """
 
-    statistics: tuple[str, ...]
-    category: str
-    title: str
+    statistics: tuple[str, ...] = ()
+    category: str = ""
+    title: str = ""
     derived: tuple[str, ...] = ()
     block: type | Mapping[str, Any] | None = None
     caption: str = ""
     notes: str = ""
     gone: Mapping[str, str] = {}
+
+    def complete(self, name: str) -> Self:
+        """The record with the statistic of result `name`, if it names none."""
+        return self if self.statistics else self._replace(statistics=(name,))
 
 
 class Result(NamedTuple):
@@ -158,7 +162,7 @@ class Parts(Mapping[str, Part], Generic[Part]):
         if name not in self._names:
             raise KeyError(name)
         part: Part = getattr(result(name), RECORDS[self.kind])
-        return part
+        return part.complete(name) if isinstance(part, Shown) else part
 
     def __contains__(self, name: object) -> bool:
         return name in self._names

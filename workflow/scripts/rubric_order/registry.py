@@ -80,7 +80,7 @@ def _entry(kind: Kind, name: str) -> Statistic | Shown:
     entry: Statistic | Shown | None = getattr(record.value, catalogue.RECORDS[kind])
     if entry is None:
         raise InputError(f"{record.where}: it has no {catalogue.RECORDS[kind]}")
-    return entry
+    return entry.complete(name) if isinstance(entry, Shown) else entry
 
 
 def module(kind: Kind, name: str) -> str:
@@ -154,10 +154,14 @@ def _problems(name: str, result: Result) -> Iterator[str]:
             return
         expected = names("statistics")
         read = [one for one in entry.reads if one not in catalogue.INPUTS] if isinstance(entry, Statistic) else []
-        for key, used in (("statistics", entry.statistics),) if isinstance(entry, Shown) else (("reads", read),):
+        for key, used in (
+            (("statistics", entry.complete(name).statistics),) if isinstance(entry, Shown) else (("reads", read),)
+        ):
             for other in used:
                 if other not in expected:
                     yield f"{catalogue.RECORDS[kind]}: {key}: {other!r:.80} is no statistic{nearest(other, expected)}"
+        if isinstance(entry, Shown) and not (entry.category and entry.title):
+            yield f"{catalogue.RECORDS[kind]}: expected a category and a title, found {entry[1:3]!r:.80}"
         for argument in entry.derived:
             if argument not in catalogue.DERIVED:
                 listed = ", ".join(catalogue.DERIVED)

@@ -27,12 +27,14 @@ HEADS: dict[registry.Kind, tuple[str, ...]] = {
     "tables": ("table", "what it shows"),
     "figures": ("figure", "what it shows"),
 }
-LISTS = re.compile(r"(?<=<!-- )(\w+)(, from records -->\n\n).*?(?=\n<!-- end -->)", re.DOTALL)
 
 
 def page(text: str) -> str:
     """A page whose lists are made anew."""
-    return LISTS.sub(lambda found: f"{found[1]}{found[2]}{_listing(found[1])}", text)
+    for kind in HEADS:
+        begin, rest, rows = f"<!-- {kind}, from records -->\n\n", "\n<!-- end -->", _listing(kind)
+        text = re.sub(f"(?<={begin}).*?(?={rest})", lambda _, rows=rows: rows, text, flags=re.DOTALL)
+    return text
 
 
 def _listing(kind: registry.Kind) -> str:

@@ -41,9 +41,8 @@ RESULT = Result(
         " groups.",
     ),
     table=Shown(
-        ("advice",),
-        "Advice",
-        "Options of a further study, table",
+        category="Advice",
+        title="Options of a further study, table",
         block={**v.ROWS, "strategy": v.OF_PILOT, "n": v.N},
         caption="Options of a further study, predicted from the reads under {strategy} (the pilot); goal:"
         " {advice[goal]}. Options that reach the target come first, cheapest first, each with the fewest groups that"
@@ -56,9 +55,8 @@ RESULT = Result(
         " counts groups, items the items of a group. Predictions hold for items and a judge like those of the pilot.",
     ),
     figure=Shown(
-        ("advice",),
-        "Advice",
-        "Precision by calls, figure",
+        category="Advice",
+        title="Precision by calls, figure",
         block={**v.by_strategy(v.OF_PILOT), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
         caption="Precision of a further study by its calls, predicted from the reads under {strategy} (the pilot)."
         " Groups are as large as those of the pilot. Curves start at the fewest groups with which errors are known"

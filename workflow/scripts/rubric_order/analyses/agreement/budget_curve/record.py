@@ -19,9 +19,8 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        ("budget_curve",),
-        "Human agreement",
-        "Number of reads, table",
+        category="Human agreement",
+        title="Number of reads, table",
         block={
             "study": v.STUDY,
             "also": v.ALSO,
@@ -39,9 +38,8 @@ RESULT = Result(
         " shares say nothing about orders.",
     ),
     figure=Shown(
-        ("budget_curve",),
-        "Human agreement",
-        "Number of reads, figure",
+        category="Human agreement",
+        title="Number of reads, figure",
         block={
             **v.SHARED,
             "n": v.N,

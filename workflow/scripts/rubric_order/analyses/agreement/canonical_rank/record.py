@@ -10,9 +10,8 @@ RESULT = Result(
         calibrates=True,
     ),
     table=Shown(
-        ("canonical_rank",),
-        "Human agreement",
-        "Rank of the canonical ordering",
+        category="Human agreement",
+        title="Rank of the canonical ordering",
         block={**v.ROWS, "strategy": v.OF_ONE_SET, "n": v.N, "cluster": v.CLUSTER},
         caption="Pearson's r with human scores of one read per item under the canonical ordering, the mean r of all"
         " orderings, and the rank of the canonical ordering among them (1: highest r). These are the quantities of"

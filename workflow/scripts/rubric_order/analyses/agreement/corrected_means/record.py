@@ -47,9 +47,8 @@ RESULT = Result(
         " error; pass rates also from the judge's sensitivity and specificity [@angelopoulos2023; @rogan1978].",
     ),
     table=Shown(
-        ("corrected_means",),
-        "Human agreement",
-        "Means corrected by people, table",
+        category="Human agreement",
+        title="Means corrected by people, table",
         block={
             **v.ROWS,
             "n": v.N,
@@ -73,9 +72,8 @@ RESULT = Result(
         " mean with labels that were hidden. Few clusters: fewer than 30 effective labelled groups.",
     ),
     figure=Shown(
-        ("corrected_means",),
-        "Human agreement",
-        "Means corrected by people, figure",
+        category="Human agreement",
+        title="Means corrected by people, figure",
         block={
             **v.by_strategy(v.OF_SCORES_OR_RECORDED),
             "criterion": v.Key("str", "all", "Criterion to show. `all` shows the criteria together."),

@@ -15,9 +15,8 @@ RESULT = Result(
         " kappa.",
     ),
     table=Shown(
-        ("human_agreement",),
-        "Human agreement",
-        "Agreement with human scores",
+        category="Human agreement",
+        title="Agreement with human scores",
         block={**v.ROWS, "n": v.N, "cluster": v.CLUSTER},
         caption="Agreement of each item's mean score with its human score: Pearson's r, Spearman's rho, Kendall's"
         " tau-b, and kappa with quadratic weights. Kappa compares rounded scores. Intervals are"

@@ -35,9 +35,8 @@ RESULT = Result(
         " chance of reads; the best orderings were chosen in other groups than those that their error was measured in.",
     ),
     table=Shown(
-        ("ordering_subsets",),
-        "Calibration",
-        "Orderings to read, table",
+        category="Calibration",
+        title="Orderings to read, table",
         block={**v.ROWS, "strategy": v.IN_ONE_SET, "n": v.N},
         caption="Error of the mean of one read in each of k orderings, in points (root mean square), against the mean"
         " that all orderings of {strategy} would have if each were read infinitely often. Column reads is k. Intervals"
@@ -51,9 +50,8 @@ RESULT = Result(
         " one. Most of the gain from more reads is averaging, which repeats give as well.",
     ),
     figure=Shown(
-        ("ordering_subsets",),
-        "Calibration",
-        "Orderings to read, figure",
+        category="Calibration",
+        title="Orderings to read, figure",
         block={**v.by_strategy(v.IN_ONE_SET), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
         caption="Error of the mean of one read in each of k orderings, in points (root mean square), against the mean"
         " that all orderings of {strategy} would have if each were read infinitely often. Random orderings are any k."

@@ -16,9 +16,8 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        ("rank_reversal",),
-        "Ranking",
-        "Rank reversal",
+        category="Ranking",
+        title="Rank reversal",
         block={
             **v.ROWS,
             "strategy": v.TO_COMPARE.but(description="First of the two strategies that are compared."),

@@ -10,9 +10,8 @@ RESULT = Result(
         settings=("position_consistency/forms",),
     ),
     table=Shown(
-        ("bias_factors",),
-        "Comparisons",
-        "What consistency and fairness depend on",
+        category="Comparisons",
+        title="What consistency and fairness depend on",
         block=v.COMPARING,
         caption="What position consistency (PC) and preference fairness (PF) depend on, after Shi et al. (Judging the"
         " Judges, Tables 3 to 8): the last step of a stepwise regression over cells of judge, candidate and task. One"

@@ -10,9 +10,8 @@ RESULT = Result(
         settings=("position_consistency/forms",),
     ),
     table=Shown(
-        ("hard_instances",),
-        "Comparisons",
-        "Comparisons that judges disagree about",
+        category="Comparisons",
+        title="Comparisons that judges disagree about",
         block=v.COMPARING | {"most": v.Key("Count", 20, "Largest number of comparisons of each benchmark to show.")},
         caption="Comparisons that judges disagree about most, hardest first. Disagreement is the number of judges that"
         " deviate from the commonest choice, as a mean over the orders. Consistent is the share of the judges that"

@@ -10,9 +10,8 @@ RESULT = Result(
         settings=("bootstrap/confidence", "position_consistency/forms"),
     ),
     table=Shown(
-        ("judge_agreement",),
-        "Comparisons",
-        "Agreement of judges",
+        category="Comparisons",
+        title="Agreement of judges",
         block=v.COMPARING,
         caption="Pairs of judges that compare the same candidates, and their majority, with {bootstrap[confidence]:.0%}"
         " intervals over questions. Agreement is the share of prompts in which two judges make the same choice; decided"
@@ -24,9 +23,8 @@ RESULT = Result(
         " size. After Shi et al. (Judging the Judges), Appendix C.",
     ),
     figure=Shown(
-        ("judge_agreement",),
-        "Comparisons",
-        "Agreement of judges, figure",
+        category="Comparisons",
+        title="Agreement of judges, figure",
         block=v.OF_GAPS | {"columns": v.COLUMNS.but(4)},
         caption="Agreement of judges that compare the same candidates. The maps show the share of prompts with the same"
         " choice, of all prompts and of those in which neither judge calls a tie, and Cohen's kappa. Similar judges"

@@ -20,9 +20,8 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        ("judges_compared",),
-        "Comparisons",
-        "Judges compared by task; self-preference",
+        category="Comparisons",
+        title="Judges compared by task; self-preference",
         block=v.COMPARING | {"reference": v.REFERENCE_JUDGE},
         caption="Differences between each judge of comparisons and one other judge, over the comparisons that both have"
         " decided in all orders, with {bootstrap[confidence]:.0%} intervals of paired differences over questions. PC is"

@@ -10,9 +10,8 @@ RESULT = Result(
         settings=("bootstrap/confidence",),
     ),
     table=Shown(
-        ("length_control",),
-        "Comparisons",
-        "Length and verdicts",
+        category="Comparisons",
+        title="Length and verdicts",
         block={"study": v.COMPARING["study"], "also": v.ALSO},
         caption="Length of texts and the verdicts of judges that compare pairs, with {bootstrap[confidence]:.0%}"
         " intervals over groups. Length is the log-odds that the longer text gains where it is longer by far (tanh of"

@@ -10,9 +10,8 @@ RESULT = Result(
         settings=("bootstrap/confidence",),
     ),
     table=Shown(
-        ("mitigations",),
-        "Comparisons",
-        "Mitigations of position bias",
+        category="Comparisons",
+        title="Mitigations of position bias",
         block=v.COMPARING,
         caption="Mitigations of position bias beside human scores, over pairs that people tell apart and that have a"
         " verdict in both orders, with {bootstrap[confidence]:.0%} intervals over groups. Calls is the number of reads"

@@ -28,9 +28,8 @@ RESULT = Result(
         " conditional logit of pairs of reads with Firth's penalty.",
     ),
     figure=Shown(
-        ("position_consistency",),
-        "Comparisons",
-        "Consistency by task, figure",
+        category="Comparisons",
+        title="Consistency by task, figure",
         block={
             **v.COMPARED,
             "cluster": v.Key(

@@ -11,9 +11,8 @@ RESULT = Result(
         settings=("bootstrap/confidence", "position_consistency/forms"),
     ),
     table=Shown(
-        ("quality_gap",),
-        "Comparisons",
-        "Consistency by quality gap",
+        category="Comparisons",
+        title="Consistency by quality gap",
         block=v.COMPARING,
         caption="Position bias in comparisons with a baseline, by quality gap, with {bootstrap[confidence]:.0%}"
         " intervals over questions. Slopes are how much position consistency (PC) and preference fairness (PF) rise"

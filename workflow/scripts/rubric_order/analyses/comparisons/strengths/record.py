@@ -10,9 +10,8 @@ RESULT = Result(
         settings=("bootstrap", "position_consistency/forms"),
     ),
     table=Shown(
-        ("strengths",),
-        "Comparisons",
-        "Strengths of candidates",
+        category="Comparisons",
+        title="Strengths of candidates",
         block=v.COMPARING,
         caption="Strengths and ranks of the candidates that judges compare, with {bootstrap[confidence]:.0%} intervals"
         " over questions. Strength is in log-odds over the baseline (0), or over the candidates' mean where there is no"

@@ -11,9 +11,8 @@ RESULT = Result(
         settings=("bootstrap/confidence",),
     ),
     table=Shown(
-        ("carry_over",),
-        "Criterion order",
-        "Carry-over",
+        category="Criterion order",
+        title="Carry-over",
         block={**v.CRITERIA, "n": v.N, "readouts": v.READOUTS_OF_SCORES},
         caption="Carry-over: whether a criterion scores higher right after one under which the text scores high, and"
         " which position effects remain when that is taken into account.",

@@ -10,9 +10,8 @@ RESULT = Result(
         settings=("bootstrap", "paired"),
     ),
     table=Shown(
-        ("criteria_agreement",),
-        "Criterion order",
-        "Agreement by strategy",
+        category="Criterion order",
+        title="Agreement by strategy",
         block={
             **v.CRITERIA,
             "n": v.N,

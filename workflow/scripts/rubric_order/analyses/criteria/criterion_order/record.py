@@ -24,9 +24,8 @@ RESULT = Result(
         " clusters: fewer than 30 groups.",
     ),
     figure=Shown(
-        ("criterion_order",),
-        "Criterion order",
-        "Shift by position, figure",
+        category="Criterion order",
+        title="Shift by position, figure",
         block={
             "study": v.STUDY.but("criterion_order"),
             "profile": v.PROFILE,

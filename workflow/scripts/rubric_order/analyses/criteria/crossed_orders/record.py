@@ -9,9 +9,8 @@ RESULT = Result(
         probes=CRITERION_ORDER,
     ),
     table=Shown(
-        ("crossed_orders",),
-        "Criterion order",
-        "Crossed orders",
+        category="Criterion order",
+        title="Crossed orders",
         block={**v.CRITERIA, "n": v.N},
         caption="Tests in studies that vary the order of the criteria and the order of the score levels together"
         " (crossed design). Criterion order and level order: p of no effect of each on the score.",

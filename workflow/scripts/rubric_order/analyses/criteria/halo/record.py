@@ -19,9 +19,8 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        ("halo",),
-        "Criterion order",
-        "Halo",
+        category="Criterion order",
+        title="Halo",
         block={**v.CRITERIA, "n": v.N, "readouts": v.READOUTS_OF_SCORES},
         caption="Halo: mean correlation between criteria across texts, for scores given in one prompt, for scores of"
         " the same items judged alone (where a study does that) and for people's scores. Differences between these are"

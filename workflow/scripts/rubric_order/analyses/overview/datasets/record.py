@@ -17,9 +17,8 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        ("datasets",),
-        "Datasets",
-        "Data cards, table",
+        category="Datasets",
+        title="Data cards, table",
         caption="Size of each dataset, lengths of its responses, and how well its raters agree. Alpha is Krippendorff's"
         " alpha (ordinal) of all raters. One against the rest is Pearson's r of one rater with the mean of the others,"
         " averaged over raters. Both pool the criteria and have {bootstrap[confidence]:.0%} bootstrap intervals over"

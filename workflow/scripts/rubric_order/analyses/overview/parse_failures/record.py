@@ -10,9 +10,8 @@ RESULT = Result(
         settings=(),
     ),
     table=Shown(
-        ("parse_failures",),
-        "Answers without a score",
-        "Parse failures",
+        category="Answers without a score",
+        title="Parse failures",
         block=v.ROWS,
         caption="Answers that give no score, by reason. They are never scored; the responses keep their raw text. If a"
         " prompt asks for several criteria, each criterion parses or fails by itself. The CSV file also has counts by"

@@ -9,9 +9,8 @@ RESULT = Result(
         settings=("bootstrap/confidence",),
     ),
     table=Shown(
-        ("reference_answers",),
-        "Scoring bias",
-        "Reference answers that were made",
+        category="Scoring bias",
+        title="Reference answers that were made",
         caption="Reference answers that judges wrote for each score, by writer, reviewer, score and round. Accepted in"
         " the end is the share of slots (a group, criterion and score) with an accepted text. Texts is the share of"
         " attempts that gave a text.",

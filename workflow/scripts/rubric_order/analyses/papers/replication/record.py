@@ -40,9 +40,8 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        ("replication",),
-        "Replication",
-        "Published numbers beside ours",
+        category="Replication",
+        title="Published numbers beside ours",
         caption="Published numbers beside ours, for the same judge, dataset, strategy and scale. Other items is the"
         " {bootstrap[confidence]:.0%} interval over groups of items. It shows how far ours would move with other"
         " items.",

@@ -18,9 +18,8 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        ("bias_cost",),
-        "Position bias",
-        "Bias Cost",
+        category="Position bias",
+        title="Bias Cost",
         block={**v.ROWS, "strategy": v.OF_ONE_SET, "n": v.N, "cluster": v.CLUSTER},
         caption="The ordering with the least Bias Cost among those that were read, beside the canonical one, as in the"
         " earlier version of Xu et al., Table 6. Cost is in percentage points. Rank is by Pearson's r with human scores"

@@ -22,9 +22,8 @@ RESULT = Result(
         " [@schuirmann1987].",
     ),
     table=Shown(
-        ("equivalence",),
-        "Position bias",
-        "Shown to be small",
+        category="Position bias",
+        title="Shown to be small",
         block={**v.ROWS, "cluster": v.CLUSTER},
         caption="Whether effects are shown to be smaller than a margin, by two one-sided tests at a level of"
         " {equivalence[level]:.0%} with {cluster}s as the sample. Shown: the effect is smaller; not shown: it is"

@@ -19,9 +19,8 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        ("judge_comparison",),
-        "Position bias",
-        "Judges, profiles, scales and datasets compared",
+        category="Position bias",
+        title="Judges, profiles, scales and datasets compared",
         block=v.EFFECTS,
         caption="Differences in position bias between two judges, two profiles of a judge, two scales or two datasets,"
         " all else being equal, and slopes over a sweep (trend), with {bootstrap[confidence]:.0%} intervals.",

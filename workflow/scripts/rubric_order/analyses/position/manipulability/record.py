@@ -29,9 +29,8 @@ RESULT = Result(
         " orderings.",
     ),
     table=Shown(
-        ("manipulability",),
-        "Position bias",
-        "Reach of a chosen order, table",
+        category="Position bias",
+        title="Reach of a chosen order, table",
         block={**v.ROWS, "strategy": v.IN_ONE_SET, "n": v.N},
         caption="What somebody who chooses among the orderings of {strategy} can do to scores. Points: the highest"
         " score of an item less its lowest, mean over items. With one order for all, it is the highest mean over items"
@@ -45,9 +44,8 @@ RESULT = Result(
         " ({bootstrap[confidence]:.0%}) are over groups. Another change of the prompt may move the judge as much.",
     ),
     figure=Shown(
-        ("manipulability",),
-        "Position bias",
-        "Reach of a chosen order, figure",
+        category="Position bias",
+        title="Reach of a chosen order, figure",
         block={
             **v.by_strategy(v.IN_ONE_SET),
             "readout": v.READOUT_OF_SCORES,

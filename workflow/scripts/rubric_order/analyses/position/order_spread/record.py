@@ -24,9 +24,8 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        ("order_spread",),
-        "Position bias",
-        "Effect on single items, table",
+        category="Position bias",
+        title="Effect on single items, table",
         block=v.EFFECTS,
         caption="What an ordering does to single items, beyond what it does to all of them alike: the standard"
         " deviation of this effect between items, in points, with {bootstrap[confidence]:.0%} jackknife intervals over"

@@ -31,9 +31,8 @@ RESULT = Result(
         " whole study.",
     ),
     figure=Shown(
-        ("position_preference",),
-        "Position bias",
-        "Position preference, figure",
+        category="Position bias",
+        title="Position preference, figure",
         block=v.BY_POSITION,
         caption="Position preference: what each position of the prompt adds to the log-odds of the score that stands"
         " there, under strategy {strategy} with {n} score levels; the positions sum to 0. There is one panel for each"

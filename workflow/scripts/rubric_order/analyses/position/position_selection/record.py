@@ -31,9 +31,8 @@ RESULT = Result(
         " {cluster}s; intervals are then somewhat too short.",
     ),
     figure=Shown(
-        ("position_selection",),
-        "Position bias",
-        "Position selection, figure",
+        category="Position bias",
+        title="Position selection, figure",
         block=v.BY_POSITION,
         caption="Share of each position of the prompt among the judge's selections, under strategy {strategy} with {n}"
         " score levels. There is one panel for each judge and readout, and one line for each dataset. Bars are"

@@ -31,9 +31,8 @@ RESULT = Result(
         },
     ),
     figure=Shown(
-        ("power",),
-        "Position bias",
-        "Smallest detectable bias, figure",
+        category="Position bias",
+        title="Smallest detectable bias, figure",
         block={
             "study": v.STUDY.but(description="Study to show beside the assumed studies."),
             "profile": v.PROFILE,

@@ -11,9 +11,8 @@ RESULT = Result(
         settings=("bootstrap/confidence",),
     ),
     table=Shown(
-        ("preference_summary",),
-        "Position bias",
-        "Position preference over judges and datasets",
+        category="Position bias",
+        title="Position preference over judges and datasets",
         block=v.EFFECTS,
         caption="Position preference over all judges and datasets of a study, in log-odds: the mean with its"
         " {bootstrap[confidence]:.0%} interval (random effects by REML, interval by Hartung and Knapp), and the"

@@ -18,9 +18,8 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        ("scales",),
-        "Position bias",
-        "Number of score levels, table",
+        category="Position bias",
+        title="Number of score levels, table",
         block={
             "profile": v.PROFILE,
             "condition": v.CONDITION,

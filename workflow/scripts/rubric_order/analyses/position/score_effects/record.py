@@ -37,9 +37,8 @@ RESULT = Result(
         " file, which also has Holm's adjustment for the whole study.",
     ),
     figure=Shown(
-        ("score_effects",),
-        "Position bias",
-        "Effect on scores, figure",
+        category="Position bias",
+        title="Effect on scores, figure",
         block={
             **v.by_strategy(v.IN_EVERY_POSITION_OR_RECORDED),
             "dataset": v.DATASET.but(

@@ -9,9 +9,8 @@ RESULT = Result(
         probes=SCORE_ORDER,
     ),
     table=Shown(
-        ("score_position",),
-        "Position bias",
-        "Scores by position, table",
+        category="Position bias",
+        title="Scores by position, table",
         block={**v.ROWS, "strategy": v.OF_LEVELS, "n": v.N, "cluster": v.CLUSTER},
         caption="Share of each position among the selections of each score, in percent, as in the earlier version of Xu"
         " et al., Table 5. Without position bias all shares are equal. * means that the {bootstrap[confidence]:.0%}"
@@ -20,9 +19,8 @@ RESULT = Result(
         " Few clusters: fewer than 30 {cluster}s; intervals are then somewhat too short.",
     ),
     figure=Shown(
-        ("score_position",),
-        "Position bias",
-        "Scores by position, figure",
+        category="Position bias",
+        title="Scores by position, figure",
         block={
             **v.by_strategy(v.OF_LEVELS),
             "dataset": v.DATASET.but(

@@ -11,9 +11,8 @@ RESULT = Result(
         derived=("temperatures",),
     ),
     table=Shown(
-        ("within_item_deviation",),
-        "Position bias",
-        "Variation within items",
+        category="Position bias",
+        title="Variation within items",
         block={
             **v.ROWS,
             "strategy": v.OF_LEVELS.but(

@@ -10,9 +10,8 @@ RESULT = Result(
         derived=("human_scales",),
     ),
     table=Shown(
-        ("golden_alignment",),
-        "Scoring bias",
-        "Golden scores beside people's",
+        category="Scoring bias",
+        title="Golden scores beside people's",
         caption="Agreement of golden scores with the mean of people's scores. Source labels is the mean of the labels"
         " that came with the dataset. A judge's golden scores are the vote of its reads (majority; the median where no"
         " score has one).",

@@ -11,9 +11,8 @@ RESULT = Result(
         settings=("bootstrap/confidence",),
     ),
     table=Shown(
-        ("length_scores",),
-        "Scoring bias",
-        "Length and scores",
+        category="Scoring bias",
+        title="Length and scores",
         block={"cluster": v.CLUSTER},
         caption="Correlation of a text's length (characters) with the mean score that the judge gives it, with"
         " {bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. Longer texts are often better ones, so the"

@@ -11,9 +11,8 @@ RESULT = Result(
         settings=("bootstrap/confidence",),
     ),
     table=Shown(
-        ("paired_reads",),
-        "Scoring bias",
-        "Scores of the same orderings under two conditions",
+        category="Scoring bias",
+        title="Scores of the same orderings under two conditions",
         block=v.SCORING_ESTIMATES,
         caption="Scores of the same item under the same ordering in two conditions: the score under the first less that"
         " under the second, in points. Mean is over all reads of an item, with {bootstrap[confidence]:.0%} intervals"

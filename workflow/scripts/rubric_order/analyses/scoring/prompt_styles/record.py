@@ -12,9 +12,8 @@ RESULT = Result(
         derived=("human_scales", "prompt_styles"),
     ),
     table=Shown(
-        ("prompt_styles",),
-        "Scoring bias",
-        "Two prompts of one recorded judge",
+        category="Scoring bias",
+        title="Two prompts of one recorded judge",
         block={"study": v.STUDY, "also": v.ALSO, "profile": v.PROFILE, "cluster": v.CLUSTER},
         caption="Two prompts in which one judge was asked about the same items, from recorded answers: the first"
         " prompt, the other one, people's mean score, and the difference of the two prompts on the items that have a"

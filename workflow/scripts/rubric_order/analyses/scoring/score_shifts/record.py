@@ -11,9 +11,8 @@ RESULT = Result(
         derived=("bases",),
     ),
     table=Shown(
-        ("score_shifts",),
-        "Scoring bias",
-        "Scores moved by conditions",
+        category="Scoring bias",
+        title="Scores moved by conditions",
         block=v.SCORING_ESTIMATES,
         caption="Scores of the same items under other conditions, or another order of the score levels, less those of"
         " the study's first condition and strategy (the base). Mean shift is in points, with"

@@ -12,9 +12,8 @@ RESULT = Result(
         derived=("bases", "human_scales"),
     ),
     table=Shown(
-        ("scoring_accuracy",),
-        "Scoring bias",
-        "Scoring accuracy, table",
+        category="Scoring bias",
+        title="Scoring accuracy, table",
         block=v.SCORING_ESTIMATES,
         caption="Agreement of scores with golden scores (human: the mean of people's; labels: those that came with the"
         " dataset) under conditions and orders of the prompt: Spearman's ρ, Pearson's r, quadratic kappa, mean absolute"
@@ -27,9 +26,8 @@ RESULT = Result(
         " After Li et al. (2025), Table 3, which has no intervals and no floor.",
     ),
     figure=Shown(
-        ("scoring_accuracy",),
-        "Scoring bias",
-        "Scoring accuracy, figure",
+        category="Scoring bias",
+        title="Scoring accuracy, figure",
         block={
             **v.SCORED,
             "dataset": v.DATASET,

@@ -10,9 +10,8 @@ RESULT = Result(
         settings=("bootstrap/confidence",),
     ),
     table=Shown(
-        ("scoring_advice",),
-        "Scoring bias",
-        "Advice on prompts, tested",
+        category="Scoring bias",
+        title="Advice on prompts, tested",
         block=v.SEVERAL_STUDIES | {"studies": v.PLAIN_STUDIES},
         caption="What the advice of Li et al. (2025) does to agreement with golden scores: descending order of the"
         " rubric, letters or Roman numerals as score IDs, and a reference answer with the full mark, each against the"

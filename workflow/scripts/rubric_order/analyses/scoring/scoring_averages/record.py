@@ -12,9 +12,8 @@ RESULT = Result(
         derived=("bases", "human_scales", "sampling_temperatures"),
     ),
     table=Shown(
-        ("scoring_averages",),
-        "Scoring bias",
-        "Averaging over prompts at equal calls",
+        category="Scoring bias",
+        title="Averaging over prompts at equal calls",
         block=v.SEVERAL_STUDIES | {"studies": v.PLAIN_STUDIES},
         caption="Agreement with golden scores of the mean over orders and IDs (averaged), against the mean of as many"
         " reads of the base (repeated), at equal calls. Averaged takes one read each of the base and of every variant"

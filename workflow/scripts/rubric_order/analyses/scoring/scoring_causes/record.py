@@ -11,9 +11,8 @@ RESULT = Result(
         derived=("conditions",),
     ),
     table=Shown(
-        ("scoring_causes",),
-        "Scoring bias",
-        "Position, ID and reference answer apart",
+        category="Scoring bias",
+        title="Position, ID and reference answer apart",
         block=v.SCORING_ESTIMATES,
         caption="What moves the scores of the same items: causes beside each other in one model of pairs of reads of an"
         " item (selected options with Firth's penalty). Effects in log-odds are as follows. Position is what a position"

@@ -12,9 +12,8 @@ RESULT = Result(
         derived=("bases", "human_scales"),
     ),
     table=Shown(
-        ("scoring_tendency",),
-        "Scoring bias",
-        "Scoring tendency, table",
+        category="Scoring bias",
+        title="Scoring tendency, table",
         block=v.SCORING_ROWS,
         caption="How many items get each score under conditions and orders of the prompt (first reads), on the items"
         " that are read under all of them. None (-1 in the CSV file) counts answers that give no score.",
@@ -23,9 +22,8 @@ RESULT = Result(
         " up. After Li et al. (2025), Equations 3 and 4 and Figure 6.",
     ),
     figure=Shown(
-        ("scoring_tendency",),
-        "Scoring bias",
-        "Scoring tendency, figure",
+        category="Scoring bias",
+        title="Scoring tendency, figure",
         block={
             "study": v.STUDY.but("scoring_bias"),
             "also": v.ALSO.but(
