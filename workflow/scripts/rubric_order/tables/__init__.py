@@ -1,7 +1,7 @@
 """Tables for reading and for papers: each as CSV (every digit), Markdown, LaTeX and HTML (rounded).
 
-The module of each result's table defines its rows and printed columns (`TABLE`, see `spec`) and explains them
-(`CAPTION`). This package writes the files of the tables, and has the tables of the status rules.
+The module of each result's table defines its rows and printed columns (`TABLE`, see `spec`); its record explains them.
+This package writes the files of the tables, and has the tables of the status rules.
 """
 
 import html

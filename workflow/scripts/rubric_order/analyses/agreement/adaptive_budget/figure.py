@@ -17,11 +17,7 @@ POINTS = {"stopped by a confidence sequence": "sequence", "stopped by what was l
 
 
 def draw(adaptive_budget: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Error by number of reads: one panel per judge and dataset.
-
-    Args:
-        adaptive_budget: estimates of this result, see `estimate`.
-    """
+    """Error by number of reads: one panel per judge and dataset."""
     chosen = view.rows(adaptive_budget, "study", "profile", "strategy", "n", "readout")
     if chosen.empty:
         reason = f"No items of which all are read in orderings that they share (strategy: {view.strategy})"

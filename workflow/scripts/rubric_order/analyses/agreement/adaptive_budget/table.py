@@ -18,7 +18,6 @@ GOALS = {"width": "width", "width_or_place": "width or place"}
 
 
 def _rows(adaptive_budget: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset, readout, rule, goal and target."""
     stopped = adaptive_budget[adaptive_budget["rule"].isin(["sequence", "learnt"])]
     shared = same("n_learning", "factor", "n_orderings", "n_items", "n_incomplete", "n_clusters")
     return wide(stopped, KEYS, [shared, *map(estimate, QUANTITIES)])

@@ -26,11 +26,7 @@ OF_CARDS = ("equivalent", "bias", "shift")
 
 
 def draw(advice: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Precision by calls: one panel per judge and dataset, one curve per strategy and number of reads per item.
-
-    Args:
-        advice: estimates of this result, see `estimate`.
-    """
+    """Precision by calls: one panel per judge and dataset, one curve per strategy and number of reads per item."""
     goal = advice["goal"].iloc[0] if len(advice) else "r"
     rows = view.rows(advice, "study", "profile", "strategy", "n")
     if goal not in OF_CARDS:  # goals of cards have one readout only

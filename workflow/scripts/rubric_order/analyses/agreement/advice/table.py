@@ -22,7 +22,6 @@ GOALS = {
 
 
 def _rows(advice: pd.DataFrame) -> pd.DataFrame:
-    """The rows of options and of refused predictions."""
     rows = rows_with(advice, kind=["option", "refused"])
     keys = ["judge", "profile", "dataset", "readout", "rank"]
     return rows.sort_values(keys, kind="stable").drop(columns=["seed", "cluster"])

@@ -13,7 +13,6 @@ VALUES += [estimate("gain_share", f"share_{k}", k=k) for k in FEW]
 
 
 def _with_last(budget_curve: pd.DataFrame) -> pd.DataFrame:
-    """The estimates, with column `last`, which is true for the largest number of reads of each curve."""
     return budget_curve.assign(last=budget_curve["k"] == budget_curve.groupby(KEYS)["k"].transform("max"))
 
 

@@ -22,11 +22,7 @@ LINES: dict[str, tuple[dict[str, Any], Any]] = {
 
 
 def draw(calibration: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Error by calls: one panel per judge and dataset, one line per method.
-
-    Args:
-        calibration: estimates of this result, see `estimate`.
-    """
+    """Error by calls: one panel per judge and dataset, one line per method."""
     rows = view.rows(calibration, "study", "profile", "strategy", "n", "readout")
     chosen = rows_with(rows, quantity=["rmse", "error"])
     if chosen.empty:

@@ -26,7 +26,6 @@ KINDS = {name: place for place, name in enumerate(("none", "scores", "regressed"
 
 
 def _rows(calibration: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset, readout, design, number of reads and calibration."""
     calibration = calibration.assign(n_learning=calibration["n_learning"].fillna(0))
     values = [same("calls", "n_items", "n_incomplete", "n_clusters"), *map(estimate, QUANTITIES)]
     rows = wide(calibration, KEYS, values)
@@ -36,10 +35,6 @@ def _rows(calibration: pd.DataFrame) -> pd.DataFrame:
 
 
 def _printed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of single reads, and rows of ``opposite`` and ``balanced`` reads without calibration.
-
-    Single reads with a calibration that was learnt on drawn groups are kept only in the usual ordering.
-    """
     balanced = rows["design"].isin(["opposite", "balanced"]) & (rows["calibration"] == "none")
     single = (rows["reads"] == 1) & ((rows["design"] == "usual") | (rows["calibration"] != "groups"))
     return rows[balanced | single]

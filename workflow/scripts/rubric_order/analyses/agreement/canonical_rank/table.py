@@ -9,7 +9,6 @@ KEYS = ["judge", "dataset", "readout", "cluster", "n_orderings", "n_items"]
 
 
 def _rows(canonical_rank: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset and readout, with the share of the resamples that give each rank."""
     ranks = sorted(canonical_rank["rank"].dropna().unique())
     shares = [taken({"quantity": "rank_share", "rank": k}, estimate=f"rank_share_{k}") for k in ranks]
     n_clusters = canonical_rank.groupby(KEYS)["n_clusters"].min()

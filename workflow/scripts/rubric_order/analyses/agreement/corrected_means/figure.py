@@ -30,13 +30,7 @@ MOST = 16  # largest number of rows in a panel
 def draw(
     corrected_means: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, criterion: str, target: str
 ) -> Figure:
-    """Estimates on the left and needed labelled groups on the right; one row of panels per judge and dataset.
-
-    Args:
-        corrected_means: estimates of this result, see `estimate`.
-        criterion: criterion to draw.
-        target: target to draw: ``mean``, ``difference`` or ``pass_rate``.
-    """
+    """Estimates on the left and needed labelled groups on the right; one row of panels per judge and dataset."""
     rows = view.rows(corrected_means, "study", "profile", "strategy", "n", "readout", criterion=criterion)
     chosen = rows_with(rows.fillna({"other": ""}), target=target)
     panels = list(chosen[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
@@ -65,7 +59,6 @@ def draw(
 
 
 def _names(block: pd.DataFrame) -> list[tuple[str, str]]:
-    """Candidate of each row of a panel, and the candidate that it is compared with. All items together come first."""
     pairs = block[["candidate", "other"]].drop_duplicates().itertuples(index=False, name=None)
     return sorted(pairs, key=lambda pair: pair[0] != EVERY)[:MOST]
 

@@ -11,11 +11,7 @@ from rubric_order.figures.view import Layout, View
 
 
 def draw(generalisability: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Predicted reliability by number of reads: one panel per judge and dataset.
-
-    Args:
-        generalisability: estimates, see `generalisability.estimate`.
-    """
+    """Predicted reliability by number of reads: one panel per judge and dataset."""
     reads = view.rows(generalisability, "study", "profile", "strategy", "n", "readout", "cluster")
     chosen = reads.dropna(subset="orderings")
     if chosen.empty:

@@ -26,7 +26,6 @@ def _rows(generalisability: pd.DataFrame, *, n: int) -> pd.DataFrame:
 
 
 def _coefficients(rows: pd.DataFrame) -> list[Estimated]:
-    """Generalisability of one ordering, two orderings, half of the orderings and all orderings."""
     sizes = [k for k in range(1, 2 * rows["n"].max() + 1) if f"generalisability_{k}" in rows] if len(rows) else []
     most = max(sizes, default=1)
     chosen = sorted({1, 2, most // 2, most} & {*sizes})
@@ -34,7 +33,6 @@ def _coefficients(rows: pd.DataFrame) -> list[Estimated]:
 
 
 def _observed(k: int) -> OfRows:
-    """Function that writes the observed correlation in brackets."""
 
     def write(row: Row) -> str:
         observed = row.get(f"observed_{k}")

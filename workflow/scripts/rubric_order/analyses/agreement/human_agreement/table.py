@@ -14,7 +14,6 @@ VALUES += [BOUNDS, taken("pearson_corrected", flag="raters")]
 
 
 def _told_apart(human_agreement: pd.DataFrame) -> pd.DataFrame:
-    """The estimates, in which an empty flag is replaced by `TOLD`."""
     return human_agreement.assign(flag=human_agreement["flag"].fillna("").replace("", TOLD))
 
 

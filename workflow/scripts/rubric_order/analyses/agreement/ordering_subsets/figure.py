@@ -21,11 +21,7 @@ ASIDE = 0.07  # horizontal shift, so that intervals do not hide each other
 
 
 def draw(ordering_subsets: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Error by number of reads: one panel per judge and dataset, one line per way to choose orderings.
-
-    Args:
-        ordering_subsets: estimates of this result, see `estimate`.
-    """
+    """Error by number of reads: one panel per judge and dataset, one line per way to choose orderings."""
     rows = view.rows(ordering_subsets, "study", "profile", "strategy", "n", "readout")
     chosen = rows_with(rows, quantity="rmse")
     if chosen.empty:

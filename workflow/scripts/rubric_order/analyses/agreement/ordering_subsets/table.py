@@ -16,7 +16,6 @@ NAMES = {"best_pairs": "best pairs"}
 
 
 def _rows(ordering_subsets: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset, readout, number of reads and design."""
     errors = ordering_subsets[ordering_subsets["k"].notna()]
     first_columns = same(*ABOUT, "n_items", "n_incomplete", "n_clusters")
     rows = wide(errors, [*KEYS, "k"], [first_columns, *map(estimate, QUANTITIES)])
@@ -27,7 +26,6 @@ def _rows(ordering_subsets: pd.DataFrame) -> pd.DataFrame:
 
 
 def _within(row: Mapping[str, Any]) -> str:
-    """Verdict on the target: by the interval of the error, or by the error itself if there is no interval."""
     least = "rmse" if row["known_from"] else "rmse_least"
     low, high = (
         row[name] if pd.isna(row[end]) else row[end] for name, end in ((least, f"{least}_low"), ("rmse", "rmse_high"))
@@ -36,7 +34,6 @@ def _within(row: Mapping[str, Any]) -> str:
 
 
 def _needed(row: Mapping[str, Any]) -> str:
-    """Number of reads that suffice, with its interval; ``more`` if the largest number of reads does not suffice."""
     if pd.isna(row["needed"]) and pd.isna(row["needed_low"]):
         return "more"
     least, low, high = (count(row[name]) or "more" for name in ("needed", "needed_low", "needed_high"))
@@ -44,7 +41,6 @@ def _needed(row: Mapping[str, Any]) -> str:
 
 
 def _printed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with at most n reads, for n levels. For random orderings, also the row with 2n reads."""
     return rows[(rows["k"] <= rows["n"]) | (rows["design"].eq("random") & (rows["k"] == 2 * rows["n"]))]
 
 

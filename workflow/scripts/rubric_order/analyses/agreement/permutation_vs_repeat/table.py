@@ -17,12 +17,7 @@ def _rows(
     strategy: str = "balanced",
     baseline: str = "fixed",
 ) -> pd.DataFrame:
-    """One row per judge, dataset and readout: Pearson's r and Spearman's rho under each strategy, and differences.
-
-    Args:
-        strategy: strategy to compare with `baseline`; differences are `strategy` minus `baseline`.
-        baseline: strategy with which `strategy` is compared.
-    """
+    """One row per judge, dataset and readout: Pearson's r and Spearman's rho under each strategy, and differences."""
     agreement = select(human_agreement, criterion=EVERY)
     differences = select(from_strategy(select(strategy_comparison, criterion=EVERY), strategy), baseline=baseline)
     rows = wide(differences, KEYS, [same("n_items", "n_clusters", "same_repeats", "flag")])
@@ -36,7 +31,6 @@ def _rows(
 
 
 def _correlation(of: str, title: str) -> list[Column]:
-    """A correlation under each strategy, and the difference, as in the earlier version of Xu et al., Table 2."""
     names = {f"{of}_{name}": f"{name} {title}" for name in COMPARED}
     marks = each_row(lambda row: "†" if of == "pearson" and "order" in row and pd.notna(row["flag"]) else "")
     difference = Estimated(f"{of}_difference", "+.3f", name=f"difference {title}", marks=marks)

@@ -15,15 +15,7 @@ ESTIMATES = [estimate(quantity, f"{of}_{quantity}", comparison=of) for of, quant
 
 
 def _rows(rank_reversal: pd.DataFrame, *, strategy: str, other: str) -> pd.DataFrame:
-    """One row per judge, dataset and readout: every comparison and quantity with its interval.
-
-    `n_groups` is the smallest number of groups among the comparisons and quantities that are defined.
-
-    Args:
-        strategy: strategy to compare with `other`. The estimates have each pair of strategies only once, with either
-            strategy first.
-        other: strategy with which `strategy` is compared.
-    """
+    """One row per judge, dataset and readout: every comparison and quantity with its interval."""
     chosen = select(rank_reversal, strategy=[strategy, other], other=[strategy, other])
     n_groups = chosen["n_groups"].where(chosen["n_defined"] > 0).groupby([chosen[key] for key in KEYS]).min()
     values = [same("n_prompts"), n_groups.fillna(0).astype(int), *ESTIMATES]

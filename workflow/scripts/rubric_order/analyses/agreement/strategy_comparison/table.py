@@ -27,7 +27,6 @@ def _rows(
 
 
 def _difference(differences: pd.DataFrame, other: str) -> list[Taken]:
-    """Difference from another strategy, its parts, and the share of items with identical reads under that strategy."""
     delta, of = f"delta_{other}", {"quantity": "pearson", "baseline": other}
     values = [estimate("pearson", delta, *TESTS, baseline=other), taken(of, n_items=f"{delta}_items")]
     if len(select(differences, quantity="order", baseline=other)):

@@ -20,13 +20,6 @@ READOUTS = {Readout.HARD: "", Readout.SOFT: ", option probabilities"}
 def draw(human_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, quantity: str) -> Figure:
     """Agreement of each strategy's mean scores with human scores: one panel per dataset and readout, one row per judge.
 
-    The jackknife leaves out single items or whole groups, as `cluster` says. If `cluster` is ``both``, both intervals
-    are drawn.
-
-    Args:
-        human_agreement: estimates, see `human_agreement.estimate`.
-        quantity: one of `QUANTITIES`.
-
     Source: after Xu et al. (2026), Figure 8.
     """
     reads = view.rows(human_agreement, "study", "profile", "n", readout=view.readouts)

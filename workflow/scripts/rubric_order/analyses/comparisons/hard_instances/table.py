@@ -10,7 +10,6 @@ VALUES += ["disagreement", "n_judges", "consistent", "win_rate", "gap"]
 
 
 def _rows(hard_instances: pd.DataFrame, *, most: int) -> pd.DataFrame:
-    """The comparisons with the most disagreement: up to `most` for each benchmark, dataset and list length."""
     order = {"benchmark": True, "disagreement": False, "consistent": True, "unit_id": True}
     rows = hard_instances.sort_values([*order], ascending=[*order.values()], kind="stable")
     return rows.groupby(["benchmark", "dataset", "n"], sort=False).head(most)

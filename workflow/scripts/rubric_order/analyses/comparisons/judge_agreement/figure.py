@@ -22,11 +22,7 @@ QUANTITIES = {"agreement": "Agreement", "agreement_decided": "Without ties", "ka
 
 
 def draw(judge_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Four panels per benchmark: three maps, and the distribution of disagreement. Each benchmark starts a row.
-
-    Args:
-        judge_agreement: estimates, see `judge_agreement.estimate`.
-    """
+    """Four panels per benchmark: three maps, and the distribution of disagreement. Each benchmark starts a row."""
     chosen = view.rows(judge_agreement, "study", "profile")
     if chosen.empty:
         return style.nothing(f"Less than two judges in study {view.study}", layout)
@@ -70,11 +66,7 @@ def draw(judge_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: L
 
 
 def _fitted(chosen: pd.DataFrame, labels: Labels, layout: Layout) -> tuple[int, float, float]:
-    """Layout with the greatest number of panels side by side in which the names of all judges can be read.
-
-    Returns:
-        Number of panels per row, side of a map in inches, and length of the longest name beside a map in inches.
-    """
+    """Layout with the greatest number of panels side by side in which the names of all judges can be read."""
     judges = {*chosen["judge"], *chosen["other"]} - {EVERY, ""}
     longest, columns = max((labels.judge(name) for name in judges), key=len), min(layout.columns, 4)
     while True:
@@ -89,7 +81,6 @@ def _fitted(chosen: pd.DataFrame, labels: Labels, layout: Layout) -> tuple[int, 
 
 
 def _matrix(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Estimates as a symmetric table with 1 on its diagonal."""
     judges = list(dict.fromkeys([*pairs["judge"], *pairs["other"]]))
     matrix = pd.DataFrame(np.eye(len(judges)), index=judges, columns=judges)
     for judge, other, value in zip(pairs["judge"], pairs["other"], pairs["estimate"], strict=True):
@@ -98,7 +89,6 @@ def _matrix(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _clustered(agreement: np.ndarray) -> np.ndarray:
-    """An order of judges in which judges that agree stand together."""
     if len(agreement) < 3:
         return np.arange(len(agreement))
     apart = distance.squareform(np.nan_to_num(1 - agreement, nan=1.0), checks=False)

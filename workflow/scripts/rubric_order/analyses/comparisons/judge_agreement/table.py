@@ -12,7 +12,6 @@ COUNTED = {"quantity": ["agreement", "position_consistency", "mean_consistency"]
 
 
 def _rows(judge_agreement: pd.DataFrame) -> pd.DataFrame:
-    """One row per pair of judges, one row for the majority of the judges, and one row for all judges together."""
     chosen = select(judge_agreement, level=None)
     counts = taken(COUNTED, "n_judges", "n_values", "n_clusters", "flag")
     rows = wide(chosen, KEYS, [*QUANTITIES, "mean_consistency", counts])
@@ -20,7 +19,6 @@ def _rows(judge_agreement: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_mean(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows. Where position consistency is missing, the mean consistency of the single judges replaces it."""
     ends = {f"position_consistency{end}": f"mean_consistency{end}" for end in ENDS.values()}
     return rows.assign(**{name: rows[name].fillna(rows[mean]) for name, mean in ends.items()})
 

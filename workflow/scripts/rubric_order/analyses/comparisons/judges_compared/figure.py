@@ -36,12 +36,6 @@ def draw(
 ) -> Figure:
     """Two maps per benchmark, each with a row per judge and a column per task.
 
-    Args:
-        judges_compared: estimates, see `judges_compared.estimate`.
-        position_consistency: estimates, see `position_consistency.estimate`.
-        reference: judge whose consistency is subtracted. If it is None, or not among the judges of a benchmark, it is
-            the benchmark's first judge in config.
-
     Source: after Shi et al. (2025), Figure 6.
     """
     paired = view.rows(judges_compared, "study", "profile", quantity="position_consistency")
@@ -108,12 +102,10 @@ def _draw_map(axis: Axes, table: pd.DataFrame, tasks: list[str], labels: Labels,
 
 
 def _tasks(block: pd.DataFrame) -> list[str]:
-    """Names of tasks, sorted, with all tasks together first."""
     return [EVERY, *sorted(set(block["task"]) - {EVERY})]
 
 
 def _lines(task: str, cell_in: float) -> list[str]:
-    """Lines of a task's name: several lines if a cell is wide enough for them, otherwise one."""
     name = "all tasks" if task == EVERY else task.replace("_", " ")
     several = 72 * cell_in > 2 * LINE * LEAST_NAME
     return textwrap.wrap(name, WIDEST) if several else [name]

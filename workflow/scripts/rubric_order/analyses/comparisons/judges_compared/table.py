@@ -12,12 +12,6 @@ NAMES = {"position_consistency": "PC", "preference_fairness": "PF", SELF_PREFERE
 
 
 def _rows(judges_compared: pd.DataFrame, *, reference: str | None) -> pd.DataFrame:
-    """One row per judge, benchmark, task and quantity.
-
-    Args:
-        reference: judge that other judges are compared with; None for the first judge in config of each benchmark.
-            Self-preference is shown against every other judge.
-    """
     alone, keys = judges_compared["quantity"] == SELF_PREFERENCE, ["benchmark", "dataset"]
     first = judges_compared[~alone].groupby(keys)["judge"].first().rename("first")
     others = judges_compared[keys].join(first, on=keys)["first"] if reference is None else reference

@@ -13,7 +13,6 @@ VALUES += [taken(CONTROLLED, n_pairs="n_reads", n_clusters="n_groups", flag="fla
 
 
 def _rows(length_control: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset, readout and candidate. The highest win rate without length comes first."""
     rows = wide(length_control[length_control["candidate"] != EVERY], KEYS, VALUES)
     order = rows.assign(block=rows.groupby(KEYS[:-1], sort=False).ngroup())
     return order.sort_values(["block", CONTROLLED], ascending=[True, False]).drop(columns="block")

@@ -14,16 +14,6 @@ COUNTS = taken("position_consistency", n_values="n_lists", n_clusters="n_questio
 
 
 def _rows(position_consistency: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, profile, benchmark, strategy and length of lists, over all tasks.
-
-    Returns:
-        Columns are:
-
-        - each quantity, with `_low` and `_high` except for `CHANCE` and `EVEN`.
-        - `place_1`, `place_2` and so on: log-odds that a position adds, with `_low` and `_high`.
-        - `n_lists`: number of lists with a verdict in each order.
-        - `n_questions`: number of the questions of these lists.
-    """
     chosen = select(position_consistency, cluster="group", task=EVERY)
     places = range(1, chosen["n"].max() + 1) if len(chosen) else ()
     worth = [estimate("place_preference", f"place_{place}", position=place) for place in places]
@@ -33,7 +23,6 @@ def _rows(position_consistency: pd.DataFrame) -> pd.DataFrame:
 
 
 def _worth(row: Row) -> str:
-    """Log-odds of each position in the lists of a row, separated by blanks; other rows may have longer lists."""
     worth = [row.get(f"place_{place}") for place in range(1, row["n"] + 1)]
     return " ".join(f"{value:+.2f}" for value in worth) if pd.notna(worth).all() else UNDEFINED
 

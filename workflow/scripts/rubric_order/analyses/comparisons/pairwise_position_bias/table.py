@@ -11,7 +11,6 @@ EVEN = "fairness_of_even_places"
 
 
 def _measured(*quantities: str, **columns: str) -> list[Taken]:
-    """Columns of quantities: estimates, other columns, intervals over groups, and intervals over what groups share."""
     values = []
     for quantity in quantities:
         own = {"estimate": "", **columns, "ci_low": "_low", "ci_high": "_high"}
@@ -32,24 +31,7 @@ COUNTS = taken({"quantity": "position_consistency", "cluster": "group"}, n_value
 def _rows(
     position_consistency: pd.DataFrame, *, least_stability: float, most_errors: float, judge_names: dict[str, str]
 ) -> pd.DataFrame:
-    """One row per judge, profile, benchmark and strategy, over all tasks.
-
-    Args:
-        least_stability: lowest stability without a mark in column `flag`.
-        most_errors: highest rate of errors without a mark in column `flag`.
-        judge_names: dictionary from a judge's id to its name; column `judge_id` has the id.
-
-    Returns:
-        Columns are:
-
-        - each quantity, with the ends `_low` and `_high` of its interval over questions. Stability, consistency and
-          fairness also have `_sd`, a standard deviation by the rules of `position_consistency`.
-        - `_source_low` and `_source_high` of a quantity: ends of the interval over what questions share, if they share
-          anything.
-        - `n_pairs`: number of comparisons with a verdict in each order.
-        - `n_questions`: number of the questions of these comparisons.
-        - `beta`: preference for the first position over the last.
-    """
+    """One row per judge, profile, benchmark and strategy, over all tasks."""
     chosen = select(position_consistency, task=EVERY)
     rows = wide(chosen, KEYS, [*MEASURES, COUNTS, *FURTHER]).fillna({"n_pairs": 0, "n_questions": 0})
     rows = rows.astype({"n_pairs": "Int64", "n_questions": "Int64"})

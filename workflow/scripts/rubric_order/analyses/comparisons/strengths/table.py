@@ -20,14 +20,7 @@ LAST = each_row(lambda row: f", orders {written(row['reversals_last'])}")
 
 
 def _rows(strengths: pd.DataFrame) -> pd.DataFrame:
-    """One row per candidate of each judge and benchmark, the strongest first, and then a row ``all``.
-
-    Returns:
-        Columns `strength`, `rank`, `reversals` and `tie` have the short name of their model (`MODELS`) as a suffix, and
-        intervals. `strength` and `rank` are of candidates, `reversals` and `tie` of row ``all``. Row ``all`` also has
-        the effect of positions: `first_last` by model ``with places``, and `first_last_rao_kupper` by Rao and Kupper's
-        model of ties, if that model was fitted.
-    """
+    """One row per candidate of each judge and benchmark, the strongest first, and then a row ``all``."""
     rows = strengths[KEYS].drop_duplicates()
     for model, short in MODELS.items():
         values = [estimate(quantity, f"{quantity}_{short}") for quantity in (*QUANTITIES, "tie")]

@@ -13,10 +13,7 @@ NAMES = {name: head.text for name, head in sorted(HEADS.items(), key=lambda item
 
 
 def _rows(criteria_agreement: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset and readout: each strategy, and the differences of a first strategy from the others.
-
-    The first strategy (column `first`) is the first of `strategies.COMPARED` that the study has.
-    """
+    """One row per judge, dataset and readout: each strategy, and differences of a first strategy from the others."""
     chosen = select(criteria_agreement, criterion=MACRO)
     present, difference = set(chosen["strategy"]), "pearson_difference"
     first = next((name for name in strategies.COMPARED if name in present), None)
@@ -33,7 +30,6 @@ def _rows(criteria_agreement: pd.DataFrame) -> pd.DataFrame:
 
 
 def _differences(rows: pd.DataFrame) -> list[Estimated]:
-    """Columns of the differences from the first strategy; Xu et al. (2026), Table 6, print them without intervals."""
     compared = {name: title for name, title in NAMES.items() if f"difference_{name}" in rows}
     heads = {name: f"{NAMES[first]} - {title}" for first in rows["first"].head(1) for name, title in compared.items()}
     columns = {f"difference_{name}": head for name, head in heads.items()}

@@ -29,15 +29,6 @@ def draw(
 ) -> Figure:
     """Shift of each criterion's mean score by position: one panel per judge and dataset, on one diverging scale.
 
-    A star marks a cell whose interval excludes 0, if the position test of its criterion is significant. A dagger marks
-    the name of a criterion whose position test is not significant. The test is at 5%, by Holm over the family, with
-    groups as the sample.
-
-    Args:
-        criterion_order: estimates, see `criterion_order.estimate`.
-        datasets: ids of the datasets shown; by default all datasets of the study.
-        names: dictionary from a criterion's id to its name.
-
     Source: after Xu et al. (2026), Figures 10 and 11.
     """
     chosen = view.rows(criterion_order, "study", "profile", "strategy", "n", "readout")
@@ -75,7 +66,6 @@ def draw(
 
 
 def _legend(figure: Figure) -> list[str]:
-    """Meaning of the marks that the figure contains, in lines that fit its width."""
     written = [text.get_text() for axis in figure.axes for text in [*axis.texts, *axis.get_yticklabels()]]
     marks = {"*": "* interval without 0, position test significant", "†": "† position test not significant"}
     said = [text for mark, text in marks.items() if any(mark in label for label in written)]
@@ -86,10 +76,7 @@ def _legend(figure: Figure) -> list[str]:
 
 
 def _cells(panels: list[tuple[Any, ...]], columns: int) -> tuple[dict[tuple[int, int], tuple[Any, ...]], list[int]]:
-    """Panel at each row and column, and the height of each row as a number of criteria.
-
-    Each dataset starts a row of panels, because datasets differ in their number of criteria.
-    """
+    """Panel at each row and column, and the height of each row as a number of criteria."""
     cells: dict[tuple[int, int], tuple[Any, ...]] = {}
     heights: list[int] = []
     for dataset in dict.fromkeys(dataset for _, dataset, _ in panels):

@@ -15,7 +15,6 @@ VALUES += [estimate("cramers_v", "v_first", first=True), estimate("cramers_v", "
 
 
 def _with_ends(crossed_orders: pd.DataFrame) -> pd.DataFrame:
-    """The estimates. Columns `first` and `last` mark the rows of V at the criterion's first and last position."""
     positions = crossed_orders.groupby([*KEYS, "quantity"])["criterion_position"]
     first, last = (crossed_orders["criterion_position"] == positions.transform(end) for end in ("min", "max"))
     return crossed_orders.assign(first=first, last=last)

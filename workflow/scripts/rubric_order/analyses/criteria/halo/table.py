@@ -11,7 +11,6 @@ TESTED = {"inside_minus_alone": "one prompt - alone", "inside_minus_human": "one
 
 
 def _rows(halo: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset, strategy, readout and basis. `n_groups` is the smallest over the row's quantities."""
     n_groups = halo.assign(n_groups=halo["n_groups"].replace(0, None)).groupby(KEYS)["n_groups"].min().fillna(0)
     tests = [taken(name, "p", "p_holm", "p_bh", prefix=f"{name}_") for name in TESTED]
     return wide(halo, KEYS, [same("n_texts"), n_groups, same("n_reads"), *QUANTITIES, *TESTED, *tests])

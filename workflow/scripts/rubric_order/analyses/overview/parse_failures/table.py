@@ -8,7 +8,6 @@ from rubric_order.tables.spec import Rows, Table
 
 
 def _rows(parse_failures: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset, strategy, scale, option, position and reason."""
     return parse_failures.assign(share=parse_failures["n_failed"] / parse_failures["n_scores"])
 
 

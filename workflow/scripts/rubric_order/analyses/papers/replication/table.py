@@ -9,7 +9,6 @@ OUTSIDE = {"in_items": "other items", "in_rerun": "another run"}
 
 
 def _of_our_judges(rows: pd.DataFrame) -> pd.DataFrame:
-    """All published numbers of judges with at least one number that is compared, also numbers that are not computed."""
     ours = rows.loc[rows["status"] == "compared", ["judge", "profile"]].drop_duplicates()
     return rows.merge(ours, on=["judge", "profile"])
 
@@ -19,7 +18,6 @@ def _ours(row: Row) -> str:
 
 
 def _range(name: str, head: str) -> Text:
-    """A column of a range, with one more digit than the published number."""
     low, high = f"{name}_low", f"{name}_high"
     return cell(head, lambda row: interval(row[low], row[high], f".{row['digits'] + 1}f", missing=""))
 

@@ -13,7 +13,6 @@ HELD_OUT += ["heldout_cost_saved", "heldout_pearson_gained", "heldout_pearson_ov
 
 
 def _rows(bias_cost: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset (or ``all``), readout, `cluster`: cheapest and canonical ordering, and choice."""
     of_each = bias_cost[bias_cost["ordering"].notna()]
     alone = [taken("cost", "noise", "n_items", "n_clusters"), taken("chosen_share", estimate="chosen_share")]
     cheapest = wide(of_each, [*KEYS, "ordering"], [*alone, *OF_ORDERING]).sort_values("cost", kind="stable")
@@ -23,7 +22,6 @@ def _rows(bias_cost: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_canonical(ordering: str) -> bool:
-    """True for the ordering from the lowest score to the highest."""
     scores = [int(score) for score in ordering.split()]
     return scores == sorted(scores)
 

@@ -14,7 +14,6 @@ AGAINST = each_row(lambda row: f" against {row['other']}" if row["other"] else "
 
 
 def _together(rows: pd.DataFrame) -> pd.DataFrame:
-    """For points and log-odds, only the rows that pool all datasets. For the other quantities, all rows."""
     return rows[(rows["dataset"] == EVERY) | rows["quantity"].isin(BY_DATASET)]
 
 

@@ -12,7 +12,6 @@ DIGITS = {"cramers_v_squared": 3}  # squares are small
 
 
 def _circumstances(row: Row) -> str:
-    """Profile, strategy and number of levels, if both sides share them."""
     n = "" if pd.isna(row["n"]) else f"n={row['n']}"
     return " ".join(word for word in (row["profile"], row["strategy"], n) if pd.notna(word) and word)
 
@@ -22,7 +21,6 @@ def _form(sign: str = "") -> OfRows:
 
 
 def _mark(row: Row) -> str:
-    """A dagger if the row is not significant, a double dagger if it is significant only before Holm's adjustment."""
     return "†" if not row["p"] < SIGNIFICANT else "" if row["p_holm"] < SIGNIFICANT else "‡"
 
 

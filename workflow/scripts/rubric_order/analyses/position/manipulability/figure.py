@@ -25,11 +25,7 @@ NAMES = {"seen": "seen", "chance": "by chance", "reached": "reached"}
 
 
 def draw(manipulability: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Values seen, by chance and reached: one panel per dataset and quantity, one row per judge.
-
-    Args:
-        manipulability: estimates, see `manipulability.estimate`.
-    """
+    """Values seen, by chance and reached: one panel per dataset and quantity, one row per judge."""
     chosen = view.rows(manipulability, "study", "profile", "strategy", "n", "readout")
     if chosen.empty:
         reason = f"No items that are all read in the same balanced orderings (strategy: {view.strategy})"

@@ -21,11 +21,7 @@ READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities
 
 
 def draw(position_preference: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Preference of each position: one panel per judge and readout, one line per dataset, with intervals.
-
-    Args:
-        position_preference: estimates, see `position_preference.estimate`.
-    """
+    """Preference of each position: one panel per judge and readout, one line per dataset, with intervals."""
     of_reads = view.rows(position_preference, "study", "profile", "strategy", "n", "cluster")
     chosen = rows_with(of_reads, quantity="preference").dropna(subset="estimate")
     present = set(zip(chosen["judge"], chosen["readout"], strict=True))
@@ -74,11 +70,6 @@ def _why_nothing(of_reads: pd.DataFrame, view: View) -> str:
 
 
 def _reach(rows: pd.DataFrame) -> float:
-    """Length of the axis on both sides of 0.
-
-    It covers all points, and the intervals of all estimates that are not separated. If all estimates are separated, it
-    covers their intervals.
-    """
     whole = rows[~_are_separated(rows)]
     ends = (rows if whole.empty else whole)[["ci_low", "ci_high"]].abs().max().max()
     return float(BEYOND * max(rows["estimate"].abs().max(), ends if ends == ends else 0, LEAST_REACH))
@@ -89,7 +80,6 @@ def _are_separated(rows: pd.DataFrame) -> pd.Series:
 
 
 def _mark_separated(axis: Axes, line: pd.DataFrame, x: np.ndarray, look: dict[str, Any], *, zorder: int) -> None:
-    """Draw separated estimates as hollow points."""
     hollow = _are_separated(line).to_numpy()
     if hollow.any():
         own = {"color": look["color"], "marker": look["marker"], "markerfacecolor": "white", "linestyle": "none"}

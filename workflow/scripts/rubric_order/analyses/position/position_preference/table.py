@@ -12,14 +12,7 @@ MORE = ["differing", "n_items", "n_reads", "temperature", "unit", "flag"]
 
 
 def _rows(position_preference: pd.DataFrame, order_tests: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, profile, dataset (``all``: all datasets), strategy, scale, readout and position.
-
-    Returns:
-        The preference of the position with its interval. The other columns are about all positions together: the tests,
-        sizes, contrasts and interaction. `p_interaction` tests all terms of score by position, `interaction_p` only the
-        term `interaction`. `p_card` is the adjusted p-value of no preference, and `interaction_p_card` of no
-        interaction; each has a value only if its test is a finding of the judge's card.
-    """
+    """One row per judge, profile, dataset (``all``: all datasets), strategy, scale, readout and position."""
     of_all = [
         taken("no_preference", "p_cluster", "p_holm", "p_bh", "n_tests"),
         taken("no_interaction", p="p_interaction"),
@@ -38,7 +31,6 @@ def _positions(rows: pd.DataFrame) -> range:
 
 
 def _with_positions(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, profile, dataset, strategy, scale and readout, with columns for each position."""
     named = rows.rename(columns={name: column for column, name in OF_POSITION.items()}).assign(quantity="preference")
     values = [estimate("preference", f"pos{k}", position=k) for k in _positions(rows)]
     return select(rows, position=1).merge(wide(named, KEYS, values), on=KEYS)

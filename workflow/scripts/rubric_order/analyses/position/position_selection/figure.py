@@ -23,9 +23,6 @@ YLABEL = {Readout.HARD: "Share of selections (%)", Readout.SOFT: "Mean probabili
 def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
     """Share of each position with intervals: one panel per judge and readout, one line per dataset, and uniform shares.
 
-    Args:
-        position_selection: estimates, see `position_selection.estimate`.
-
     Source: after Xu et al. (2026), Figure 4.
     """
     of_reads = view.rows(position_selection, "study", "profile", "strategy", "n", "cluster")
@@ -66,14 +63,12 @@ def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels
 
 
 def _write_sizes(axis: Axes, sizes: pd.DataFrame, labels: Labels, *, several: bool, form: str, letters: float) -> None:
-    """Write Cramer's V with its interval at the top of a panel, one line per dataset, in a form of `FORMS`."""
     lines = [_size(row, labels, several=several, form=form) for row in sizes.to_dict("records")]
     look: dict[str, Any] = {"va": "top", "fontsize": letters, "color": "0.25", "linespacing": LINE}
     axis.text(0.02, 0.99, "\n".join(lines), transform=axis.transAxes, **look)
 
 
 def _size(row: Row, labels: Labels, *, several: bool, form: str) -> str:
-    """One line of `_write_sizes`, in one of `FORMS`."""
     ends = "no interval" if pd.isna(row["ci_low"]) else f"{row['ci_low']:.2f}, {row['ci_high']:.2f}"
     one = "" if row["n_clusters"] == 1 else "s"
     counted = f"{row['n_clusters']:,} {row['cluster']}{one}"
@@ -82,7 +77,6 @@ def _size(row: Row, labels: Labels, *, several: bool, form: str) -> str:
 
 
 def _fitted(sizes: pd.DataFrame, labels: Labels, *, several: bool, panel_in: float) -> tuple[str, float]:
-    """Longest of `FORMS` whose lines all fit a panel, and the size of letters. If none fits, letters are smaller."""
     usual = font_manager.FontProperties(size="small").get_size_in_points()
     for form in FORMS:
         lines = (_size(row, labels, several=several, form=form) for row in sizes.to_dict("records"))
@@ -93,7 +87,6 @@ def _fitted(sizes: pd.DataFrame, labels: Labels, *, several: bool, panel_in: flo
 
 
 def _counted(sizes: pd.DataFrame) -> dict[str, str]:
-    """Number of clusters of each dataset, in the words of the legend."""
     return {
         dataset: f" ({style.count_range(rows['n_clusters'])} {rows['cluster'].iloc[0]}s)"
         for dataset, rows in sizes.groupby("dataset")
@@ -101,11 +94,6 @@ def _counted(sizes: pd.DataFrame) -> dict[str, str]:
 
 
 def _make_room(axis: Axes, rows: float) -> None:
-    """Leave room above the data of panels for lines of text.
-
-    Args:
-        rows: number of lines of text, divided by the height of a panel in inches.
-    """
     letters = font_manager.FontProperties(size="small").get_size_in_points() / 72
     share = min(rows * LINE * letters + 0.03, 0.6)
     axis.set_ylim(0, axis.get_ylim()[1] / (1 - share))

@@ -12,9 +12,6 @@ from rubric_order.figures.view import Layout, View
 def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
     """Share of each position with intervals: one panel per dataset, one line per judge, and uniform shares.
 
-    Args:
-        position_selection: estimates, see `position_selection.estimate`.
-
     Source: after Figure 5 of the earlier version of Xu et al.
     """
     chosen = view.rows(position_selection, "study", "profile", "strategy", "n", "readout", "cluster", quantity="share")

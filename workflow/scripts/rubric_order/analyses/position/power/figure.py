@@ -16,13 +16,7 @@ DASHES = ((0, ()), (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 
 
 def draw(power: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Smallest detectable V by the number of items: assumed studies on the left, judges of one study on the right.
-
-    Judges are drawn only for scales with as many levels as the assumed studies have positions.
-
-    Args:
-        power: estimates, see `power.estimate`.
-    """
+    """Smallest detectable V by the number of items: assumed studies on the left, judges of one study on the right."""
     assumed = power[power["source"] == "assumed"]
     n = int(assumed["n"].iloc[0])
     made = view.rows(power, "study", "profile", "strategy", "cluster", source="measured", n=n)

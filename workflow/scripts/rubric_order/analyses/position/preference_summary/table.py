@@ -13,7 +13,6 @@ MEAN = Taken({"estimate": "mean", "ci_low": "mean_low", "ci_high": "mean_high"},
 
 
 def _settings(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per profile, strategy, scale, readout, quantity and position: mean and standard deviations."""
     deviations = [taken({"term": term}, estimate=term) for term in TERMS]
     return wide(select(rows, judge=EVERY), KEYS, [MEAN, taken({"term": "mean"}, "n_judges", "n_datasets"), *deviations])
 

@@ -11,7 +11,6 @@ VALUES = [same("n_datasets", "n_saturated"), "cramers_v", "cramers_v_corrected"]
 
 
 def _by_scale(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows and columns of Xu et al. (2026), Table 4, with intervals. Only the CSV file has single datasets."""
     means = select(rows, dataset=MEAN)
     values = [taken({"n": n}, cell=f"n = {n}") for n in sorted(means["n"].unique())]
     return wide(means.assign(cell=each_row(_cell)(means)), ["judge", "readout"], values)

@@ -19,11 +19,7 @@ LOOKS = {Readout.HARD: "selected option", Readout.SOFT: "option probabilities"}
 
 
 def draw(score_effects: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Shift of the mean score under each ordering: one panel per judge, one row per ordering.
-
-    Args:
-        score_effects: estimates, see `score_effects.estimate`.
-    """
+    """Shift of the mean score under each ordering: one panel per judge, one row per ordering."""
     chosen = view.rows(score_effects, "study", "profile", "strategy", "n", "dataset", "cluster", quantity="ordering")
     chosen = rows_with(chosen, readout=view.readouts)
     if chosen.empty:
@@ -65,5 +61,4 @@ def _draw_panel(axis: Axes, shifts: pd.DataFrame, orderings: list[str], readouts
 
 
 def _scores(ordering: str) -> list[str]:
-    """Scores of an ordering. Blanks separate them in `ordering` if any score has two digits."""
     return ordering.split() if " " in ordering else list(ordering)

@@ -14,13 +14,7 @@ CHANCE = filled(" ({gap_by_chance:.2f})")
 
 
 def _rows(score_effects: pd.DataFrame, order_tests: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, profile, dataset, strategy, scale and readout: shifts of the mean score with intervals.
-
-    Returns:
-        `p_order` tests any effect of the order, `usual_p` the effect of the usual ordering. `p_card` and `usual_p_card`
-        are these p-values after the card's adjustment; each has a value only if its test is a finding of the judge's
-        card.
-    """
+    """One row per judge, profile, dataset, strategy, scale and readout: shifts of the mean score with intervals."""
     values = [
         *(USUAL, REVERSED, taken("order_test", "p_order"), taken(USUAL, p_order="usual_p")),
         card_tests(order_tests, KEYS, "points"),

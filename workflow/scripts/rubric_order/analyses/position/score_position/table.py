@@ -10,7 +10,6 @@ KEYS = ["judge", "dataset", "readout", "cluster", "score"]
 
 
 def _rows(score_position: pd.DataFrame, *, n: int) -> pd.DataFrame:
-    """One row per judge, dataset, readout and score: share and rate of each position, with intervals."""
     values: list[Value] = [same("n_selected", "n_reads", "n_clusters")]
     for quantity, name in (("share", "pos"), ("rate", "rate")):
         values += [estimate(quantity, f"{name}{position}", position=position) for position in range(1, n + 1)]
@@ -18,7 +17,6 @@ def _rows(score_position: pd.DataFrame, *, n: int) -> pd.DataFrame:
 
 
 def _shares(rows: pd.DataFrame) -> list[Number]:
-    """The columns of the earlier version of Xu et al., Table 5."""
     positions = [position for position in range(1, len(rows.columns)) if f"pos{position}" in rows]
     shares = {f"pos{position}": f"P{position}" for position in positions}
     stars = {name: _unequal(name, 1 / len(positions)) for name in shares}
@@ -28,7 +26,6 @@ def _shares(rows: pd.DataFrame) -> list[Number]:
 
 
 def _unequal(name: str, equal: float) -> OfRows:
-    """A function that adds a star if the interval of a share does not contain the equal share."""
     return each_row(lambda row: "*" if row[f"{name}_low"] > equal or row[f"{name}_high"] < equal else "")
 
 

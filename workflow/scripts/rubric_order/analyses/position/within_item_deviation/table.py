@@ -14,11 +14,7 @@ VARIANCES = {name: f"variance: {name}" for name in ("shift", "interaction", "rep
 
 
 def _rows(within_item_deviation: pd.DataFrame, *, strategy: str = "balanced") -> pd.DataFrame:
-    """One row per judge, dataset and readout: deviations under all strategies, and the split variance of one strategy.
-
-    Args:
-        strategy: strategy whose variance is split.
-    """
+    """One row per judge, dataset and readout: deviations under all strategies, and the split variance of one."""
     values: list[Value] = []
     for quantity in ("mean_sd", "variance"):
         present = set(select(within_item_deviation, quantity=["mean_sd", "variance"])["strategy"])
@@ -31,7 +27,6 @@ def _rows(within_item_deviation: pd.DataFrame, *, strategy: str = "balanced") ->
 
 
 def _share(row: Row) -> str:
-    """The share of the ordering. It is undefined if nothing varies, and `UNSPLIT` if repetition is not known."""
     ends = (row[f"ordering_share{end}"] for end in ("", "_low", "_high"))
     return UNSPLIT if pd.isna(row["repetition"]) else with_interval(*ends, form=".0f", times=100)
 

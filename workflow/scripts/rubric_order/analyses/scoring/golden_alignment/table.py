@@ -9,7 +9,6 @@ KEYS = ["dataset", "source"]
 
 
 def _rows(golden_alignment: pd.DataFrame) -> pd.DataFrame:
-    """One row per dataset and source."""
     counts = golden_alignment.groupby(KEYS)[["n_items", "n_clusters"]].max()
     return wide(golden_alignment, KEYS, [*ACCURACY_NAMES, "differ", "median", counts])
 

@@ -35,7 +35,6 @@ def _form(row: Row) -> str:
 
 
 def _difference(row: Row) -> str:
-    """A difference with its interval and its bounds, if it has them."""
     form = ("" if row["quantity"] in SIZES else "+") + _form(row)
     value, low, high = row["estimate"], row["ci_low"], row["ci_high"]
     text = written(value, form) if pd.isna(low) else with_interval(value, low, high, form=form)
@@ -43,7 +42,6 @@ def _difference(row: Row) -> str:
 
 
 def _repeats(row: Row) -> str:
-    """The floor, and the difference between the two prompts on the same items."""
     form = _form(row)
     return f"{row['floor']:{form}} against {row['at_repeats']:{form}}{REPEATS.format_map(row)}"
 

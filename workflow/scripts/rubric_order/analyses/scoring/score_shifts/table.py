@@ -14,7 +14,6 @@ SHIFT_ENDS = ("mean_shift_ci_low", "mean_shift_ci_high")
 
 
 def _floors(name: str, form: str) -> OfRows:
-    """Function that writes the known floors of a quantity in brackets."""
 
     def write(row: Row) -> str:
         floors = [f"{floor:{form}}" for of in ("neutral", "repeats") if pd.notna(floor := row[f"{name}_floor_{of}"])]

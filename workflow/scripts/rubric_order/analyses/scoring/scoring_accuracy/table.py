@@ -30,7 +30,6 @@ def _rows(scoring_accuracy: pd.DataFrame) -> pd.DataFrame:
 
 
 def _shown(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of single datasets, and the fluctuations over all datasets."""
     return rows[rows["dataset"].ne(EVERY) | ~OF_PROMPT(rows)]
 
 

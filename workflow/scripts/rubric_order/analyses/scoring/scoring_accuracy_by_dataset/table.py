@@ -14,14 +14,7 @@ COEFFICIENTS = ["spearman", "pearson"]
 
 
 def _rows(scoring_accuracy: pd.DataFrame, *, studies: Sequence[str]) -> pd.DataFrame:
-    """One row per judge and variant, with three columns (estimate and interval) per dataset, source and coefficient.
-
-    Args:
-        studies: studies that are used. If several studies have a variant, the first of these studies gives it.
-
-    Returns:
-        The rows, with a column `sources` that lists the pairs of dataset and source.
-    """
+    """One row per judge and variant, with three columns (estimate and interval) per dataset, source and coefficient."""
     chosen = scoring_accuracy[scoring_accuracy["quantity"].isin(COEFFICIENTS) & (scoring_accuracy["dataset"] != EVERY)]
     chosen = chosen.sort_values("study", key=lambda names: names.map([*studies].index), kind="stable")
     chosen = chosen.drop_duplicates([*KEYS, *COLUMNS])
@@ -39,7 +32,6 @@ def _name(dataset: str, golden: str, quantity: str) -> str:
 
 
 def _correlations(rows: pd.DataFrame) -> list[Estimated]:
-    """Columns of correlations for each dataset and source, Spearman's before Pearson's."""
     heads = {
         _name(dataset, golden, quantity): f"{dataset}, {golden}: {ACCURACY_NAMES[quantity]}"
         for dataset, golden in (rows["sources"].iloc[0] if len(rows) else ())

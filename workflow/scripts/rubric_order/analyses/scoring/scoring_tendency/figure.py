@@ -17,12 +17,7 @@ from rubric_order.figures.view import Layout, View
 def draw(
     scoring_tendency: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, also: Sequence[str] = ()
 ) -> Figure:
-    """Counts of scores: one panel per judge, one row per variant or source of golden scores.
-
-    Args:
-        scoring_tendency: estimates, see `scoring_tendency.estimate`.
-        also: further studies. Their rows follow the rows of the study.
-    """
+    """Counts of scores: one panel per judge, one row per variant or source of golden scores."""
     studies = list(dict.fromkeys((view.study, *also)))
     of_studies = rows_with(scoring_tendency, study=studies)
     datasets = of_studies["dataset"].unique()  # a single dataset has no rows of ``all``

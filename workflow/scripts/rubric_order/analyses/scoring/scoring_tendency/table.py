@@ -10,7 +10,6 @@ NONE = -1  # in place of a score: the answer gives no score
 
 
 def _rows(scoring_tendency: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset, and variant or source of golden scores, with one column per score."""
     of_score = scoring_tendency.set_index([*KEYS, "score"])["n_scores"].unstack(fill_value=0)
     counts = scoring_tendency.groupby(KEYS)[["n_constrained", "n_items"]].first()
     return wide(scoring_tendency, KEYS, [of_score.rename(columns=str), counts])
