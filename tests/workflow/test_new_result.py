@@ -87,11 +87,8 @@ def test_a_new_statistic_with_a_table_and_a_figure_touches_its_folder_alone(proj
         module.parent.mkdir(exist_ok=True)
         module.with_name("__init__.py").touch()
         module.write_text(text)
-    config = (
-        SMALL
-        | {"tables": {"mean_score": {}}, "figures": {"mean_score": {}}}
-        | {"statistics": {"mean_score": {"least": 2}}}
-    )
+    config = SMALL | {"tables": {"mean_score": {}}, "figures": {"mean_score": {}}}
+    config["statistics"] = SMALL.get("statistics", {}) | {"mean_score": {"least": 2}}
     assert project.planned(config=config) == ["figures/mean_score", "statistics/mean_score", "tables/mean_score"]
     run = project.snakemake(config=config)
     assert run.returncode == 0, run.stdout + run.stderr
