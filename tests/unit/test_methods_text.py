@@ -13,6 +13,7 @@ from rubric_order import catalogue, probes, registry
 from rubric_order.cards import methods
 from rubric_order.methods.position import order_tests
 from rubric_order.prompts import orderings
+from rubric_order.run import pages
 
 LIBRARY = (ROOT / "workflow/scripts/rubric_order/cards/references.bib").read_text(encoding="utf-8")
 SOFTWARE = {"rubric-order": "0.1.0", "python": "3.11.7", "vllm": "0.32.0"}
@@ -45,6 +46,7 @@ def run(**changes):
         "datasets": {"d": {"label": "Tales", "citation": "Doe (2020), 50% of_all", "limit": 3}},
         "studies": {"s": STUDY},
         "statistics": {"bootstrap": {"resamples": 2000, "confidence": 0.9, "seed": 11}},
+        "described": {name: pages.statistic_facts(name) for name in catalogue.STATISTICS},
     }
     return found | changes
 

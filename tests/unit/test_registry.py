@@ -157,7 +157,7 @@ def test_what_is_wrong_with_a_result_is_one_line_that_names_the_package(install,
         ),
         ({}, {"statistics": {"gap": {"lest": 1}}}, "statistics/gap: unknown key 'lest'; expected least"),
         ({}, {"statistics": {"gp": {}}}, "statistics: unknown key 'gp'; expected bootstrap, "),
-        ({}, {"tables": {"gop": {}}}, "tables: unknown key 'gop'; expected adaptive_budget, "),
+        ({}, {"tables": {"gop": {}}}, "tables: unknown key 'gop'; expected position_selection, "),
         ({}, {"tables": {"gap": {"study": "t"}}}, "tables/gap/study: 't' is not defined under studies"),
     ],
 )

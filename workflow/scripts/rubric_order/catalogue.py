@@ -99,6 +99,7 @@ class Result(NamedTuple):
             are in this package themselves.
         statistic, table, figure: records as in this catalogue; None for a record that does not exist.
         references: BibTeX entries of the works that its methods cite, separated by empty lines.
+        order: place among our results, in reports and lists; results without one are last.
     """
 
     folder: str = ""
@@ -106,6 +107,7 @@ class Result(NamedTuple):
     table: Shown | None = None
     figure: Shown | None = None
     references: str = ""
+    order: int = 10_000
 
 
 SCORE_ORDER, CRITERION_ORDER = ("score_order",), ("criterion_order",)

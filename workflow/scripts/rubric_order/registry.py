@@ -38,9 +38,15 @@ def _reserved() -> set[str]:
 RECORDS: plugins.Records[Result] = plugins.Records(plugins.RESULTS, Result, _reserved)
 
 
+@functools.cache
+def ours(kind: Kind) -> tuple[str, ...]:
+    """Names of our results of a kind, in the order of their records."""
+    return tuple(sorted(OURS[kind], key=lambda name: catalogue.result(name).order))
+
+
 def names(kind: Kind) -> tuple[str, ...]:
     """Names of our results of a kind, then of all results of other packages, with or without a record of this kind."""
-    return (*OURS[kind], *(name for name in RECORDS.names() if name not in OURS[kind]))
+    return (*ours(kind), *(name for name in RECORDS.names() if name not in OURS[kind]))
 
 
 def is_other(name: str) -> bool:
@@ -75,7 +81,7 @@ def _entry(kind: Kind, name: str) -> Statistic | Shown:
     if name in OURS[kind]:
         return OURS[kind][name]
     if not is_other(name):
-        raise InputError(f"{name!r:.80} is no {catalogue.RECORDS[kind]}; expected one of {', '.join(OURS[kind])}")
+        raise InputError(f"{name!r:.80} is no {catalogue.RECORDS[kind]}; expected one of {', '.join(ours(kind))}")
     record = load(name)
     entry: Statistic | Shown | None = getattr(record.value, catalogue.RECORDS[kind])
     if entry is None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
-from rubric_order import catalogue, strategies
+from rubric_order import strategies
 from rubric_order.base import gold
 from rubric_order.contracts.scores import SCORES
 
@@ -95,8 +95,9 @@ def text(
     Args:
         run: the parts of config on which results depend: `studies`, `judges`, `datasets` and `statistics`, and
             `references`, if there are any. Each study also has the entries `permutes` and `source` of its probe.
-            `packages` has the `package`, `version`, `methods` and `references` of each statistic of another package
-            (see `catalogue.Result`). In a rehearsal, `rehearsal` is a sentence that says that the run is one.
+            `described` has the sentences of each statistic (`methods` of its record), and whether its intervals come
+            from the resamples that config sets (`resampled`). `packages` has the `package`, `version` and `references`
+            of each statistic of another package. In a rehearsal, `rehearsal` is a sentence that says that it is one.
         counts: see `counts`.
         versions: dictionary from judge and kind of version to the number of answers that each version gave.
         statistics: names of the statistics that were made.
@@ -128,7 +129,7 @@ def text(
         *(_study(name, study, counts.get(name, {}), cite) for name, study in run["studies"].items()),
         "## Analysis",
         gold.worded(
-            _analysis(run["statistics"]["bootstrap"], sorted(set(statistics)), run.get("packages", {}), cite),
+            _analysis(run, sorted(set(statistics)), cite),
             gold.of_all([dataset.get("gold", gold.HUMAN) for dataset in run["datasets"].values()]),
         ),
     ]
@@ -247,31 +248,22 @@ def _draws(strategy: str) -> bool:
     return record is None or record.drawn or record.crossed == "drawn"
 
 
-def _resampled(statistic: str) -> bool:
-    """True for a statistic whose intervals come from the resamples that config sets."""
-    record = catalogue.STATISTICS.get(statistic)
-    return record is not None and "bootstrap" in record.settings and "paired" not in record.settings
-
-
-def _analysis(
-    bootstrap: Mapping[str, Any], statistics: Sequence[str], packages: Mapping[str, Mapping[str, str]], cite: Cite
-) -> str:
+def _analysis(run: Mapping[str, Any], statistics: Sequence[str], cite: Cite) -> str:
+    bootstrap, packages = run["statistics"]["bootstrap"], run.get("packages", {})
+    described: dict[str, dict[str, Any]] = {name: run.get("described", {}).get(name, {}) for name in statistics}
     said = [
         "Unless a caption says otherwise, groups of units that share a prompt were the sample, and intervals cover "
         f"{bootstrap['confidence']:.0%}."
     ]
-    if resampled := [name for name in statistics if _resampled(name)]:
+    if resampled := [name for name, about in described.items() if about.get("resampled")]:
         said.append(
             f"Those of {', '.join(resampled)} come from {bootstrap['resamples']:,} bootstrap resamples of groups (seed "
             f"{bootstrap['seed']})."
         )
-    ours = {name: catalogue.STATISTICS[name].methods for name in statistics if name in catalogue.STATISTICS}
-    sentences = ours | {name: package["methods"] for name, package in packages.items() if name in statistics}
-    for name in statistics:
-        if text := sentences.get(name):
-            said.append(text)
-            cite(*CITED.findall(text))
-    others = [name for name in statistics if name not in packages and not sentences.get(name)]
+    sentences = [text for about in described.values() if (text := about.get("methods"))]
+    cite(*CITED.findall(" ".join(sentences)))
+    said += sentences
+    others = [name for name, about in described.items() if name not in packages and not about.get("methods")]
     if others:
         said.append(f"Further statistics ({', '.join(others)}) are described in the documentation of rubric-order.")
     if packages:

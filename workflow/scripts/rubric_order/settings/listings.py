@@ -40,14 +40,14 @@ def page(text: str) -> str:
 def _listing(kind: registry.Kind) -> str:
     head = HEADS[kind]
     lines: list[Sequence[str]] = [head, ["---"] * len(head)]
-    for theme, names in groupby(sorted(registry.OURS[kind], key=_place), catalogue.theme):
+    for theme, names in groupby(sorted(registry.ours(kind), key=_place), catalogue.theme):
         if rows := [row for name in names if all(row := _row(kind, name))]:
             lines += [[f"**{THEMES[theme]}**", *[""] * (len(head) - 1)], *rows]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-def _place(name: str) -> tuple[int, str]:
-    return [*THEMES].index(catalogue.theme(name)), name
+def _place(name: str) -> int:
+    return [*THEMES].index(catalogue.theme(name))
 
 
 def _row(kind: registry.Kind, name: str) -> tuple[str, ...]:

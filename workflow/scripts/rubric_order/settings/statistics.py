@@ -66,7 +66,9 @@ if TYPE_CHECKING:
             """The block of a statistic, from its record."""
 else:
     _MODELS = {
-        name: results.block_model(name, entry.block) for name, entry in catalogue.STATISTICS.items() if entry.block
+        name: results.block_model(name, block)
+        for name in registry.ours("statistics")
+        if (block := catalogue.STATISTICS[name].block)
     }
     Statistics = create_model(
         "Statistics", __base__=Shared, **{name: (model, setting(factory=model)) for name, model in _MODELS.items()}

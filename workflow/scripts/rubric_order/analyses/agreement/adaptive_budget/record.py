@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=220,
     statistic=Statistic(
         question="How many reads are spared if each item is read only until its mean is known well enough?",
         read="the number of reads; the share of intervals that contain the mean; the error, beside the error of as many"

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=230,
     statistic=Statistic(
         question="How many groups, items and reads does a further study need?",
         read="options with calls and predicted precision, and the interval of the prediction",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=180,
     statistic=Statistic(
         question="What do more reads bring?",
         read="mean r by number of reads",

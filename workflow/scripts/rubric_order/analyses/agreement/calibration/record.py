@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=190,
     statistic=Statistic(
         question="How much nearer to a balanced mean does a correction for positions bring a single read?",
         read="the error and the calls, beside those of other choices of reads; *times* (the error divided by the error"

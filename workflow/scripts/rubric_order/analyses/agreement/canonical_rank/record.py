@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=280,
     statistic=Statistic(
         question="Where does the usual ordering stand among all orderings, by agreement with people?",
         read="rank and advantage; the shares of resamples that give the first and the last rank",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=210,
     statistic=Statistic(
         question="What is people's mean score over all items, if they scored only a part?",
         read="the corrected mean, difference or pass rate, beside the value from labels alone; the share of labels that"

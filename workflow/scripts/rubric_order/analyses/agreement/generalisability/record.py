@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=270,
     statistic=Statistic(
         question="How reliable is a mean over k orderings with r reads each?",
         read="the coefficient by k and r",

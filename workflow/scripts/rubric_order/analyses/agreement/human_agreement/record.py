@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=130,
     statistic=Statistic(
         question="How well do mean scores agree with human scores?",
         read="r with its interval; r without rater noise",

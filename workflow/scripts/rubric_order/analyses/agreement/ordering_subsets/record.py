@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=200,
     statistic=Statistic(
         question="Which orderings are worth reading, and how many suffice?",
         read="the error of the orderings that are best in other groups, beside that of as many random orderings; the"

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    order=150,
     table=Shown(
         ("human_agreement", "strategy_comparison"),
         "Human agreement",
@@ -24,5 +25,5 @@ RESULT = Result(
         " less what it adds under {baseline}. † means that repeats are no more than one read in 95% of the items or"
         " more (as at temperature 0), so that they cannot gain by averaging. Few clusters: fewer than 30 {cluster}s;"
         " intervals are then somewhat too short.",
-    )
+    ),
 )

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=250,
     statistic=Statistic(
         question="Does the order change which candidate is best?",
         read="the excess of flips and reversed pairs over noise",

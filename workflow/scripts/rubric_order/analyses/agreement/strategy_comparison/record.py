@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=140,
     statistic=Statistic(
         question="Does one strategy agree better with people than another, and why?",
         read="the difference of r, and its parts from order and from averaging",

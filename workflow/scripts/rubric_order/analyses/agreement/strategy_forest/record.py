@@ -3,6 +3,7 @@ from rubric_order.base.readouts import Readout
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    order=310,
     figure=Shown(
         ("human_agreement",),
         "Human agreement",
@@ -27,5 +28,5 @@ RESULT = Result(
         notes="Strategies read the same items, so their difference is known better than these intervals say; it is also"
         " one of averaging. Table Strategies compared has the differences, and the part due to the order. After Xu et"
         " al. (2026), Figure 8.",
-    )
+    ),
 )

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
+    order=610,
     statistic=Statistic(
         question="What do consistency and fairness depend on?",
         read="the terms that the stepwise search keeps",

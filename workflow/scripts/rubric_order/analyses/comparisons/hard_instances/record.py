@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
+    order=700,
     statistic=Statistic(
         question="Which comparisons do judges disagree about?",
         read="the list",

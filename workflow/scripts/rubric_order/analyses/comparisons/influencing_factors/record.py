@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    order=620,
     table=Shown(
         ("bias_factors",),
         "Comparisons",
@@ -25,5 +26,5 @@ RESULT = Result(
         notes="The last columns show by how much AIC rises in the model of each dataset and outcome without the factor."
         " Not known: the study has no such term. The search takes cells of one question set as independent, so a star"
         " says little. Arithmetic alone marks the quality gap, unless the gap is that of other judges.",
-    )
+    ),
 )

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
+    order=650,
     statistic=Statistic(
         question="Do judges agree, and does a vote help?",
         read="kappa; consistency of the majority",

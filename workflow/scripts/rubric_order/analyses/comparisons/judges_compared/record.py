@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
+    order=690,
     statistic=Statistic(
         question="Is one judge more consistent or fairer than another? Does it prefer its own family?",
         read="paired differences; self-preference",

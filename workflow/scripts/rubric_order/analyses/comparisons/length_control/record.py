@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
+    order=730,
     statistic=Statistic(
         question="How much does length count in a comparison?",
         read="`padding`; win rates at equal lengths",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    order=740,
     table=Shown(
         ("length_control",),
         "Comparisons",
@@ -17,5 +18,5 @@ RESULT = Result(
         " probabilities. Only the term of length is set to 0; reads keep their positions. The"
         " {bootstrap[confidence]:.0%} intervals are over groups; that of the difference is paired. The control removes"
         " all that goes with length, also better answers that are longer.",
-    )
+    ),
 )

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    order=600,
     table=Shown(
         ("position_consistency",),
         "Comparisons",
@@ -16,5 +17,5 @@ RESULT = Result(
         " which two candidates win. Positions: what each adds to a candidate's log-odds; they sum to 0. Beta: first"
         " position less last (conditional logit, Firth's penalty; where separated, read its sign only). Errors: answers"
         " without a verdict. RS: share of the commonest verdict among reads of one prompt.",
-    )
+    ),
 )

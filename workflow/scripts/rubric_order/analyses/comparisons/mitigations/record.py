@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
+    order=630,
     statistic=Statistic(
         question="What do swaps and averages bring?",
         read="accuracy with a tie as half right, beside the calls",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    order=590,
     table=Shown(
         ("position_consistency",),
         "Comparisons",
@@ -36,5 +37,5 @@ RESULT = Result(
         " disagree than two reads of one order; undefined where no order was read twice. The flag marks RS below"
         " {least_stability:g}, more than {most_errors:.0%} answers without a verdict, or a beta that is separated: read"
         " its sign only.",
-    )
+    ),
 )

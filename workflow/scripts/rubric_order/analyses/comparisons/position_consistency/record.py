@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
+    order=540,
     statistic=Statistic(
         question="Does the verdict depend on the order of the candidates?",
         read="consistency, fairness, log-odds of the first position, excess over repeats",

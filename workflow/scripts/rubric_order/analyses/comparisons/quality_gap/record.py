@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
+    order=660,
     statistic=Statistic(
         question="Does consistency rise with the quality gap?",
         read="slopes over gaps from other questions, from other judges and from people",

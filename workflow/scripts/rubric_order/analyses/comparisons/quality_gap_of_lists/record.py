@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    order=680,
     figure=Shown(
         ("quality_cells", "quality_gap"),
         "Comparisons",
@@ -16,5 +17,5 @@ RESULT = Result(
         " interval goes on. In lists without a baseline each candidate counts for its cell, and there is no beta. After"
         " Shi et al. (Judging the Judges), Figures 2 (c) to (f) and 5; what is not from the same judgments, bounds and"
         " lines are ours.",
-    )
+    ),
 )

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
+    order=640,
     statistic=Statistic(
         question="Which candidates does the judge prefer?",
         read="strengths, ranks and their ranges",

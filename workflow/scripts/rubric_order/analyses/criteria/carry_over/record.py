@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import CRITERION_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=560,
     statistic=Statistic(
         question="Does one score rub off on the next?",
         read="the slope of a score on the text's mean score under the criterion before; the effect of the leading"

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import CRITERION_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=550,
     statistic=Statistic(
         question="Does one strategy agree better with people than another, criterion by criterion?",
         read="the difference of mean r",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import CRITERION_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=530,
     statistic=Statistic(
         question="Does the position of a criterion move its score?",
         read="the gap beside the gap by chance; the test over groups",

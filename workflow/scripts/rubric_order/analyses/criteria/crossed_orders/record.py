@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import CRITERION_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=580,
     statistic=Statistic(
         question="Do the orders of criteria and levels act independently?",
         read="the test of the interaction in log-odds",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import CRITERION_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=570,
     statistic=Statistic(
         question="Are criteria more alike in one prompt than judged alone?",
         read="the difference of mean correlations",

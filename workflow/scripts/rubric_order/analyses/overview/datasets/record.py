@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    order=500,
     statistic=Statistic(
         question="What was judged?",
         read="sizes, score distributions, agreement of raters",

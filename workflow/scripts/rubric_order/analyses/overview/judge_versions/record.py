@@ -1,6 +1,7 @@
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    order=510,
     statistic=Statistic(
         question="Which versions gave the answers?",
         read="counts by version",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import ANY_PROBE, Result, Shown, Statistic
 
 RESULT = Result(
+    order=160,
     statistic=Statistic(
         question="How many reads have no score, and where?",
         read="shares by reason, position and condition",

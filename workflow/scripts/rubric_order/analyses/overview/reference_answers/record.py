@@ -1,6 +1,7 @@
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    order=490,
     statistic=Statistic(
         question="Do reference answers have the score they were written for?",
         read="shares accepted; blind scores",

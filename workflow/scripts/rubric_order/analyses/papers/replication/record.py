@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    order=520,
     statistic=Statistic(
         question="Do our numbers agree with the published ones?",
         read="the difference, and both ranges",

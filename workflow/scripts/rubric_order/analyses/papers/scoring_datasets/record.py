@@ -1,6 +1,7 @@
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    order=440,
     statistic=Statistic(reads=("items", "published"), settings=()),
     table=Shown(
         category="Scoring bias",

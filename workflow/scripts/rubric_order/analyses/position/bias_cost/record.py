@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=320,
     statistic=Statistic(
         question="Which ordering costs least, and what does it save on other items?",
         read="the saving on groups in which the ordering was not chosen",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    order=330,
     statistic=Statistic(
         question="Is the bias shown to be negligible?",
         read="the verdict against the equivalence margin: shown, not shown, undecided",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=110,
     statistic=Statistic(
         question="Do judges, profiles, scales or datasets differ?",
         read="first the difference of preferences, then those of shifts of the mean score and of V",

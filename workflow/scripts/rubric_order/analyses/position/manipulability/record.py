@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=50,
     statistic=Statistic(
         question="What can somebody who chooses the order do to scores and ranks?",
         read="the range *seen*, beside the range *chance*; the range *reached*: some reads choose two orderings, and"

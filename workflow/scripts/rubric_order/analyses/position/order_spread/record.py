@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=40,
     statistic=Statistic(
         question="How far does an ordering move single items?",
         read="the standard deviation, between items, of an ordering's effect, beside its margin; shares of scores and"

@@ -1,6 +1,7 @@
 from rubric_order.catalogue import Result, Statistic
 
 RESULT = Result(
+    order=70,
     statistic=Statistic(
         question="Which tests decide the card?",
         read="p adjusted by Holm",
@@ -9,5 +10,5 @@ RESULT = Result(
         settings=(),
         methods="A bias was called found where a test of the order had p of at most 3% after Holm's adjustment for all"
         " tests of the judge's bias card. Option probabilities decided what is in log-odds where they were known.",
-    )
+    ),
 )

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=60,
     statistic=Statistic(
         question="How much does a position add to the score that stands there?",
         read="log-odds of each position, first minus last, ends minus middle, the test of no preference",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=10,
     statistic=Statistic(
         question="Which positions are selected, and how unequally?",
         read="shares; corrected V; `p_cluster`",

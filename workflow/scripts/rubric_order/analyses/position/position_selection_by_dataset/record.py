@@ -3,6 +3,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    order=240,
     figure=Shown(
         ("position_selection",),
         "Position bias",
@@ -19,5 +20,5 @@ RESULT = Result(
         " selection of every position equally often.",
         notes="Hollow points are those of a saturated judge: equal shares do not show that it has no preference. How"
         " far shares are apart depends on how decisive a judge is. After Figure 5 of the earlier version of Xu et al.",
-    )
+    ),
 )

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    order=80,
     statistic=Statistic(
         question="How small a V could the study have found?",
         read="the V that is found with 80% power",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=100,
     statistic=Statistic(
         question="How large is the preference over judges and datasets?",
         read="the mean with its interval; standard deviations between judges and datasets",

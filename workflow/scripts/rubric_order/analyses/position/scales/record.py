@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    order=120,
     statistic=Statistic(
         question="Is selection less equal with more levels?",
         read="corrected V by number of levels",

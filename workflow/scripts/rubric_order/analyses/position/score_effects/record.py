@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=30,
     statistic=Statistic(
         question="By how many points does the order move the mean score?",
         read="the mean score in the usual ordering minus the mean over all orderings; the largest gap between two"

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=290,
     statistic=Statistic(
         question="At which positions is each score selected?",
         read="the share of each position among the selections of a score",

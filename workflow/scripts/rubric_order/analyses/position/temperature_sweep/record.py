@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    order=380,
     figure=Shown(
         ("position_selection", "human_agreement"),
         "Sweeps",
@@ -13,5 +14,5 @@ RESULT = Result(
         " bootstrap for V, of a jackknife for r. The axis of r need not start at 0. There is one row for each dataset,"
         " and one line for each judge.",
         notes="After Xu et al. (2026), Figures 6 (temperature) and 7 (reasoning effort).",
-    )
+    ),
 )

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=260,
     statistic=Statistic(
         question="How much do the scores of one item vary, and how much of that is the order?",
         read="the standard deviation; the parts of the variance: shift, interaction, repetition",

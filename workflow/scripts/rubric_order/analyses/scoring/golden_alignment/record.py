@@ -1,6 +1,7 @@
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    order=470,
     statistic=Statistic(
         question="Do golden scores agree with people?",
         read="correlations of labels and votes",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Statistic
 
 RESULT = Result(
+    order=450,
     statistic=Statistic(
         reads=("golden",),
         settings=(),
@@ -15,5 +16,5 @@ RESULT = Result(
                 reruns="`golden_scores` and what compares with golden scores",
             )
         },
-    )
+    ),
 )

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=720,
     statistic=Statistic(
         question="Do longer texts get higher scores?",
         read="the judge's correlation with length, minus the same correlation of people's scores",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=350,
     statistic=Statistic(
         question="Do questions of one request influence each other? Does a condition move some orderings up and others"
         " down?",

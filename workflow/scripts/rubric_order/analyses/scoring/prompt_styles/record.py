@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=430,
     statistic=Statistic(
         question="Do two prompts of one judge give the same scores?",
         read="the shift beside the floor",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=340,
     statistic=Statistic(
         question="How far do scores move, compared with edits without meaning?",
         read="the mean shift and the share that changes, beside the floor",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=370,
     statistic=Statistic(
         question="Does a condition change the agreement with golden scores?",
         read="correlations, kappa, error and their differences from the base; the floor",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    order=400,
     table=Shown(
         ("scoring_accuracy",),
         "Scoring bias",
@@ -19,5 +20,5 @@ RESULT = Result(
         " the vote of a judge.",
         notes="The layout is that of Li et al. (2025), Table 3, which has no intervals. The table of differences on the"
         " same items shows whether two correlations differ.",
-    )
+    ),
 )

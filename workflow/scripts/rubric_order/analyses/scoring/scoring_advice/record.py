@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    order=410,
     statistic=Statistic(
         question="Does the advice of Li et al. help?",
         read="the difference for each judge, and the mean",

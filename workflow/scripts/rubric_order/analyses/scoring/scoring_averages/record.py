@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=420,
     statistic=Statistic(
         question="Is averaging over orders and IDs better than repeats?",
         read="the paired difference at equal calls",

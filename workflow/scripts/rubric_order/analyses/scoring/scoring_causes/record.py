@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=480,
     statistic=Statistic(
         question="What moves scores: the position, the ID or the reference answer?",
         read="the log-odds of each term",

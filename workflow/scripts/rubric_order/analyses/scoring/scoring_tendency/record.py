@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    order=360,
     statistic=Statistic(
         question="Which scores are given?",
         read="counts of each score and of -1 (no score)",
