@@ -32,8 +32,9 @@ HEADS: dict[registry.Kind, tuple[str, ...]] = {
 def page(text: str) -> str:
     """A page whose lists are made anew."""
     for kind in HEADS:
-        begin, rest, rows = f"<!-- {kind}, from records -->\n\n", "\n<!-- end -->", _listing(kind)
-        text = re.sub(f"(?<={begin}).*?(?={rest})", lambda _, rows=rows: rows, text, flags=re.DOTALL)
+        before, begin, after = text.partition(f"<!-- {kind}, from records -->\n\n")
+        if begin:
+            text = before + begin + _listing(kind) + after[after.index("\n<!-- end -->") :]
     return text
 
 
