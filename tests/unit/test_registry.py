@@ -206,11 +206,11 @@ def test_a_caption_that_names_no_setting_is_one_line(install, root):
         Shown(run, "tables").caption_of("gap")
 
 
-def test_a_record_can_have_the_caption_and_leave_out_its_own_statistic(install):
-    caption = 'Shown(category="Gaps", title="Gap, figure", caption="At {least}.", notes="So few.", block=Block)'
-    install(init=('Shown(("gap",), "Gaps", "Gap, figure", block=Block)', caption), figure=("CAPTION = 'A gap.'", ""))
+def test_a_record_can_have_the_caption_and_leave_out_its_own_statistic_and_titles(install):
+    figure = 'Shown(category="Gaps", caption="At {least}.", notes="So few.", block=Block), title="Gap"'
+    install(init=('Shown(("gap",), "Gaps", "Gap, figure", block=Block)', figure), figure=("CAPTION = 'A gap.'", ""))
     assert registry.caption("figures", "gap") == "At {least}. So few."
-    assert registry.shown("figures", "gap").statistics == ("gap",)
+    assert registry.shown("figures", "gap")[:3] == (("gap",), "Gaps", "Gap, figure")
 
 
 def test_the_schema_for_editors_can_have_the_results_that_are_installed(install):

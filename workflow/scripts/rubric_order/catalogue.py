@@ -12,7 +12,7 @@ import functools
 import importlib
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 # Inputs of a statistic besides scores and other statistics. Each is an argument of `estimate`.
 INPUTS = ("items", "pairs", "alone", "golden", "references", "answers", "published")
@@ -68,8 +68,8 @@ class Shown(NamedTuple):
     Attributes:
         statistics: statistics that the table or figure reads; by default the result's own. Each is an argument with the
             name of the statistic. The other arguments are the keys of its block of config.
-        category: section of the report that contains the table or figure.
-        title: its title in the report.
+        category: section of the report that contains the table or figure; by default the result's.
+        title: its title in the report; by default the result's, with *table* or *figure* if the result has both.
         derived, block: as in `Statistic`.
         caption: what is shown and how to read it, with settings in braces; of other packages also the constant
             ``CAPTION`` of the module.
@@ -86,10 +86,6 @@ class Shown(NamedTuple):
     notes: str = ""
     gone: Mapping[str, str] = {}
 
-    def complete(self, name: str) -> Self:
-        """The record with the statistic of result `name`, if it names none."""
-        return self if self.statistics else self._replace(statistics=(name,))
-
 
 class Result(NamedTuple):
     """A result: a statistic, a table and a figure of one name, or some of these.
@@ -99,6 +95,7 @@ class Result(NamedTuple):
             are in this package themselves.
         statistic, table, figure: records as in this catalogue; None for a record that does not exist.
         references: BibTeX entries of the works that its methods cite, separated by empty lines.
+        title, category: title and section in the report of its table and figure. Our themes have a category.
         order: place among our results, in reports and lists; results without one are last.
     """
 
@@ -107,6 +104,8 @@ class Result(NamedTuple):
     table: Shown | None = None
     figure: Shown | None = None
     references: str = ""
+    title: str = ""
+    category: str = ""
     order: int = 10_000
 
 
@@ -122,6 +121,14 @@ MODULES = {"statistics": "estimate", "tables": "table", "figures": "figure"}  # 
 # Names that these modules must define. A caption is in the record, or in the module of another package's result.
 PARTS = {"statistics": ("COLUMNS", "estimate"), "tables": ("TABLE",), "figures": ("draw",)}
 RECORDS = {"statistics": "statistic", "tables": "table", "figures": "figure"}  # fields of `Result`
+# Categories of the themes of our results.
+CATEGORIES = {
+    "position": "Position bias",
+    "agreement": "Human agreement",
+    "criteria": "Criterion order",
+    "comparisons": "Comparisons",
+    "scoring": "Scoring bias",
+}
 Part = TypeVar("Part", Statistic, Shown)
 
 
@@ -144,6 +151,19 @@ def result(name: str) -> Result:
     return module.RESULT
 
 
+def complete(record: Result, kind: str, name: str, category: str = "") -> Any:
+    """The statistic, table or figure of a record, with the statistic, title and category that it leaves out."""
+    part: Statistic | Shown | None = getattr(record, RECORDS[kind])
+    if not isinstance(part, Shown):
+        return part
+    title = f"{record.title}, {RECORDS[kind]}" if record.title and record.table and record.figure else record.title
+    return part._replace(
+        statistics=part.statistics or (name,),
+        category=part.category or record.category or category,
+        title=part.title or title,
+    )
+
+
 class Parts(Mapping[str, Part], Generic[Part]):
     """Our statistics, tables or figures by name. Only a record that is looked up is imported.
 
@@ -163,8 +183,8 @@ class Parts(Mapping[str, Part], Generic[Part]):
     def __getitem__(self, name: str) -> Part:
         if name not in self._names:
             raise KeyError(name)
-        part: Part = getattr(result(name), RECORDS[self.kind])
-        return part.complete(name) if isinstance(part, Shown) else part
+        part: Part = complete(result(name), self.kind, name, CATEGORIES.get(theme(name), ""))
+        return part
 
     def __contains__(self, name: object) -> bool:
         return name in self._names

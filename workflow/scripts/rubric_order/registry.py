@@ -83,10 +83,10 @@ def _entry(kind: Kind, name: str) -> Statistic | Shown:
     if not is_other(name):
         raise InputError(f"{name!r:.80} is no {catalogue.RECORDS[kind]}; expected one of {', '.join(ours(kind))}")
     record = load(name)
-    entry: Statistic | Shown | None = getattr(record.value, catalogue.RECORDS[kind])
+    entry: Statistic | Shown | None = catalogue.complete(record.value, kind, name)
     if entry is None:
         raise InputError(f"{record.where}: it has no {catalogue.RECORDS[kind]}")
-    return entry.complete(name) if isinstance(entry, Shown) else entry
+    return entry
 
 
 def module(kind: Kind, name: str) -> str:
@@ -148,9 +148,8 @@ def load(name: str) -> plugins.Record[Result]:
 def _problems(name: str, result: Result) -> Iterator[str]:
     if not NAME.fullmatch(name):
         yield f"expected a name of small letters, digits and single underscores, found {name!r:.80}"
-    kinds: dict[Kind, Statistic | Shown | None]
-    kinds = {"statistics": result.statistic, "tables": result.table, "figures": result.figure}
-    entries = {kind: entry for kind, entry in kinds.items() if entry is not None}
+    parts: dict[Kind, Statistic | Shown | None] = {kind: catalogue.complete(result, kind, name) for kind in OURS}
+    entries = {kind: entry for kind, entry in parts.items() if entry is not None}
     if not entries:
         yield "expected a statistic, a table or a figure, found none"
     for kind, entry in entries.items():
@@ -160,9 +159,7 @@ def _problems(name: str, result: Result) -> Iterator[str]:
             return
         expected = names("statistics")
         read = [one for one in entry.reads if one not in catalogue.INPUTS] if isinstance(entry, Statistic) else []
-        for key, used in (
-            (("statistics", entry.complete(name).statistics),) if isinstance(entry, Shown) else (("reads", read),)
-        ):
+        for key, used in (("statistics", entry.statistics),) if isinstance(entry, Shown) else (("reads", read),):
             for other in used:
                 if other not in expected:
                     yield f"{catalogue.RECORDS[kind]}: {key}: {other!r:.80} is no statistic{nearest(other, expected)}"
@@ -172,8 +169,8 @@ def _problems(name: str, result: Result) -> Iterator[str]:
             if argument not in catalogue.DERIVED:
                 listed = ", ".join(catalogue.DERIVED)
                 yield f"{catalogue.RECORDS[kind]}: derived: {argument!r:.80} is not one of {listed}"
-        parts = catalogue.PARTS[kind] if getattr(entry, "caption", kind) else ("CAPTION", *catalogue.PARTS[kind])
-        yield from _problems_of_module(f"{result.folder}.{catalogue.MODULES[kind]}", parts)
+        wanted_names = catalogue.PARTS[kind] if getattr(entry, "caption", kind) else ("CAPTION", *catalogue.PARTS[kind])
+        yield from _problems_of_module(f"{result.folder}.{catalogue.MODULES[kind]}", wanted_names)
     own = re.findall(r"^@\w+\{([^,\s]+),", result.references, re.MULTILINE)
     for key in CITED.findall(result.statistic.methods) if result.statistic else ():
         if key not in own:

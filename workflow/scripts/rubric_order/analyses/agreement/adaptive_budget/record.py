@@ -2,6 +2,8 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Reading until it is enough",
+    category="Calibration",
     order=220,
     statistic=Statistic(
         question="How many reads are spared if each item is read only until its mean is known well enough?",
@@ -39,8 +41,6 @@ RESULT = Result(
         " control over groups, with an estimate of what a further group adds [@waudbysmith2024; @angelopoulos2024].",
     ),
     table=Shown(
-        category="Calibration",
-        title="Reading until it is enough, table",
         block={**v.ROWS, "strategy": v.OF_ONE_SET_OR_RECORDED, "n": v.N},
         caption="Number of reads of an item until reading stops, in a replay of complete reads ({strategy}) in random"
         " order, with {bootstrap[confidence]:.0%} intervals over groups. The target is the item's mean over its"
@@ -54,8 +54,6 @@ RESULT = Result(
         " equally many reads of every item with the same error.",
     ),
     figure=Shown(
-        category="Calibration",
-        title="Reading until it is enough, figure",
         block={**v.by_strategy(v.OF_ONE_SET_OR_RECORDED), "readout": v.READOUT_OF_SCORES, **v.panels(2.4)},
         caption="Error of an item's estimate, in points, against its mean over all of its orderings ({strategy}), by"
         " the mean number of reads per item. Complete reads are replayed in random order. Lines are for the same number"

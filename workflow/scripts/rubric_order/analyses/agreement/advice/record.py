@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    category="Advice",
     order=230,
     statistic=Statistic(
         question="How many groups, items and reads does a further study need?",
@@ -42,7 +43,6 @@ RESULT = Result(
         " groups.",
     ),
     table=Shown(
-        category="Advice",
         title="Options of a further study, table",
         block={**v.ROWS, "strategy": v.OF_PILOT, "n": v.N},
         caption="Options of a further study, predicted from the reads under {strategy} (the pilot); goal:"
@@ -56,7 +56,6 @@ RESULT = Result(
         " counts groups, items the items of a group. Predictions hold for items and a judge like those of the pilot.",
     ),
     figure=Shown(
-        category="Advice",
         title="Precision by calls, figure",
         block={**v.by_strategy(v.OF_PILOT), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
         caption="Precision of a further study by its calls, predicted from the reads under {strategy} (the pilot)."

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Number of reads",
     order=180,
     statistic=Statistic(
         question="What do more reads bring?",
@@ -20,8 +21,6 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        category="Human agreement",
-        title="Number of reads, table",
         block={
             "study": v.STUDY,
             "also": v.ALSO,
@@ -39,8 +38,6 @@ RESULT = Result(
         " shares say nothing about orders.",
     ),
     figure=Shown(
-        category="Human agreement",
-        title="Number of reads, figure",
         block={
             **v.SHARED,
             "n": v.N,

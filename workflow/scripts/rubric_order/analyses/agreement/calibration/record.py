@@ -2,6 +2,8 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Single reads corrected",
+    category="Calibration",
     order=190,
     statistic=Statistic(
         question="How much nearer to a balanced mean does a correction for positions bring a single read?",
@@ -52,8 +54,6 @@ RESULT = Result(
         " are worth, and what the order changes in the mean score of items was added to written scores.",
     ),
     table=Shown(
-        category="Calibration",
-        title="Single reads corrected, table",
         block={**v.ROWS, "strategy": v.OF_ONE_SET_OR_RECORDED, "n": v.N},
         caption="Error of few reads of an item, in points, with and without calibration ({strategy}), with"
         " {bootstrap[confidence]:.0%} jackknife intervals over groups. Orderings are divided into halves. Target: the"
@@ -68,8 +68,6 @@ RESULT = Result(
         " or systems, pass the error of the share of scores that round to the second highest level or more.",
     ),
     figure=Shown(
-        category="Calibration",
-        title="Single reads corrected, figure",
         block={**v.by_strategy(v.OF_ONE_SET_OR_RECORDED), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
         caption="Error of an item's score, in points, by calls per item, with and without calibration ({strategy})."
         " Target: the item's mean over the half of its orderings that the score has no part in, adjusted for that"

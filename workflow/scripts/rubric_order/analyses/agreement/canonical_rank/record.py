@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Rank of the canonical ordering",
     order=280,
     statistic=Statistic(
         question="Where does the usual ordering stand among all orderings, by agreement with people?",
@@ -11,8 +12,6 @@ RESULT = Result(
         calibrates=True,
     ),
     table=Shown(
-        category="Human agreement",
-        title="Rank of the canonical ordering",
         block={**v.ROWS, "strategy": v.OF_ONE_SET, "n": v.N, "cluster": v.CLUSTER},
         caption="Pearson's r with human scores of one read per item under the canonical ordering, the mean r of all"
         " orderings, and the rank of the canonical ordering among them (1: highest r). These are the quantities of"

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Means corrected by people",
     order=210,
     statistic=Statistic(
         question="What is people's mean score over all items, if they scored only a part?",
@@ -48,8 +49,6 @@ RESULT = Result(
         " error; pass rates also from the judge's sensitivity and specificity [@angelopoulos2023; @rogan1978].",
     ),
     table=Shown(
-        category="Human agreement",
-        title="Means corrected by people, table",
         block={
             **v.ROWS,
             "n": v.N,
@@ -73,8 +72,6 @@ RESULT = Result(
         " mean with labels that were hidden. Few clusters: fewer than 30 effective labelled groups.",
     ),
     figure=Shown(
-        category="Human agreement",
-        title="Means corrected by people, figure",
         block={
             **v.by_strategy(v.OF_SCORES_OR_RECORDED),
             "criterion": v.Key("str", "all", "Criterion to show. `all` shows the criteria together."),

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Reliability of means",
     order=270,
     statistic=Statistic(
         question="How reliable is a mean over k orderings with r reads each?",
@@ -20,8 +21,6 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        category="Human agreement",
-        title="Reliability of means, table",
         block={**v.ROWS, "strategy": v.REPEATED, "n": v.N, "cluster": v.CLUSTER},
         caption="Where the variance of a read under {strategy} comes from, and how reliable means of reads are, without"
         " human scores. Item is the variance between items. Shift is what an ordering adds to all items. Interaction is"
@@ -33,8 +32,6 @@ RESULT = Result(
         " judge can be reliable and wrong. The CSV file also has dependability, which counts shifts as an error.",
     ),
     figure=Shown(
-        category="Human agreement",
-        title="Reliability of means, figure",
         block={**v.by_strategy(v.REPEATED), "readout": v.READOUT_OF_MEANS, "cluster": v.CLUSTER, **v.panels(1.75, 3)},
         caption="Predicted correlation over items between the mean of k reads under {strategy} and the mean of k others"
         " (generalisability). One line is for reads in k different orderings. Where repetition is known under each"

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Agreement with human scores",
     order=130,
     statistic=Statistic(
         question="How well do mean scores agree with human scores?",
@@ -16,8 +17,6 @@ RESULT = Result(
         " kappa.",
     ),
     table=Shown(
-        category="Human agreement",
-        title="Agreement with human scores",
         block={**v.ROWS, "n": v.N, "cluster": v.CLUSTER},
         caption="Agreement of each item's mean score with its human score: Pearson's r, Spearman's rho, Kendall's"
         " tau-b, and kappa with quadratic weights. Kappa compares rounded scores. Intervals are"

@@ -2,6 +2,8 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Orderings to read",
+    category="Calibration",
     order=200,
     statistic=Statistic(
         question="Which orderings are worth reading, and how many suffice?",
@@ -36,8 +38,6 @@ RESULT = Result(
         " chance of reads; the best orderings were chosen in other groups than those that their error was measured in.",
     ),
     table=Shown(
-        category="Calibration",
-        title="Orderings to read, table",
         block={**v.ROWS, "strategy": v.IN_ONE_SET, "n": v.N},
         caption="Error of the mean of one read in each of k orderings, in points (root mean square), against the mean"
         " that all orderings of {strategy} would have if each were read infinitely often. Column reads is k. Intervals"
@@ -51,8 +51,6 @@ RESULT = Result(
         " one. Most of the gain from more reads is averaging, which repeats give as well.",
     ),
     figure=Shown(
-        category="Calibration",
-        title="Orderings to read, figure",
         block={**v.by_strategy(v.IN_ONE_SET), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
         caption="Error of the mean of one read in each of k orderings, in points (root mean square), against the mean"
         " that all orderings of {strategy} would have if each were read infinitely often. Random orderings are any k."

@@ -2,11 +2,10 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    title="Permutation against repeats, table",
     order=150,
     table=Shown(
         ("human_agreement", "strategy_comparison"),
-        "Human agreement",
-        "Permutation against repeats, table",
         block={
             **v.ROWS,
             "strategy": v.IN_EVERY_POSITION.but(description="Strategy with several orderings."),

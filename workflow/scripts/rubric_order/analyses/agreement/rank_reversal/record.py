@@ -2,6 +2,8 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Rank reversal",
+    category="Ranking",
     order=250,
     statistic=Statistic(
         question="Does the order change which candidate is best?",
@@ -17,8 +19,6 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        category="Ranking",
-        title="Rank reversal",
         block={
             **v.ROWS,
             "strategy": v.TO_COMPARE.but(description="First of the two strategies that are compared."),

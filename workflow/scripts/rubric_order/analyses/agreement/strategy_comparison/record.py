@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Strategies compared, table",
     order=140,
     statistic=Statistic(
         question="Does one strategy agree better with people than another, and why?",
@@ -13,8 +14,6 @@ RESULT = Result(
     ),
     table=Shown(
         ("human_agreement", "strategy_comparison"),
-        "Human agreement",
-        "Strategies compared, table",
         block={
             **v.ROWS,
             "strategy": v.Key(v.one_of(*v.OF_SCORES), "balanced", "Strategy with which the others are compared."),

@@ -3,11 +3,10 @@ from rubric_order.base.readouts import Readout
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    title="Strategies, figure",
     order=310,
     figure=Shown(
         ("human_agreement",),
-        "Human agreement",
-        "Strategies, figure",
         block={
             **v.SHARED,
             "n": v.N,

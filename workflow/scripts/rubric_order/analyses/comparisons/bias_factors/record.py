@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
+    title="What consistency and fairness depend on",
     order=610,
     statistic=Statistic(
         question="What do consistency and fairness depend on?",
@@ -11,8 +12,6 @@ RESULT = Result(
         settings=("position_consistency/forms",),
     ),
     table=Shown(
-        category="Comparisons",
-        title="What consistency and fairness depend on",
         block=v.COMPARING,
         caption="What position consistency (PC) and preference fairness (PF) depend on, after Shi et al. (Judging the"
         " Judges, Tables 3 to 8): the last step of a stepwise regression over cells of judge, candidate and task. One"

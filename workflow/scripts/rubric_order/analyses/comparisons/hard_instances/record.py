@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Comparisons that judges disagree about",
     order=700,
     statistic=Statistic(
         question="Which comparisons do judges disagree about?",
@@ -11,8 +12,6 @@ RESULT = Result(
         settings=("position_consistency/forms",),
     ),
     table=Shown(
-        category="Comparisons",
-        title="Comparisons that judges disagree about",
         block=v.COMPARING | {"most": v.Key("Count", 20, "Largest number of comparisons of each benchmark to show.")},
         caption="Comparisons that judges disagree about most, hardest first. Disagreement is the number of judges that"
         " deviate from the commonest choice, as a mean over the orders. Consistent is the share of the judges that"

@@ -2,11 +2,10 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    title="Factors of position bias",
     order=620,
     table=Shown(
         ("bias_factors",),
-        "Comparisons",
-        "Factors of position bias",
         block={
             "study": v.COMPARING["study"],
             "also": v.ALSO,

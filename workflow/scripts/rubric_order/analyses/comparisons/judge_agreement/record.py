@@ -11,7 +11,6 @@ RESULT = Result(
         settings=("bootstrap/confidence", "position_consistency/forms"),
     ),
     table=Shown(
-        category="Comparisons",
         title="Agreement of judges",
         block=v.COMPARING,
         caption="Pairs of judges that compare the same candidates, and their majority, with {bootstrap[confidence]:.0%}"
@@ -24,7 +23,6 @@ RESULT = Result(
         " size. After Shi et al. (Judging the Judges), Appendix C.",
     ),
     figure=Shown(
-        category="Comparisons",
         title="Agreement of judges, figure",
         block=v.OF_GAPS | {"columns": v.COLUMNS.but(4)},
         caption="Agreement of judges that compare the same candidates. The maps show the share of prompts with the same"

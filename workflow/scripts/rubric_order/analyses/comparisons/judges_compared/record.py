@@ -21,7 +21,6 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        category="Comparisons",
         title="Judges compared by task; self-preference",
         block=v.COMPARING | {"reference": v.REFERENCE_JUDGE},
         caption="Differences between each judge of comparisons and one other judge, over the comparisons that both have"
@@ -34,8 +33,7 @@ RESULT = Result(
     ),
     figure=Shown(
         ("judges_compared", "position_consistency"),
-        "Comparisons",
-        "Judges compared by task, figure",
+        title="Judges compared by task, figure",
         block={
             **v.COMPARED,
             "reference": v.REFERENCE_JUDGE,

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Length and verdicts",
     order=730,
     statistic=Statistic(
         question="How much does length count in a comparison?",
@@ -11,8 +12,6 @@ RESULT = Result(
         settings=("bootstrap/confidence",),
     ),
     table=Shown(
-        category="Comparisons",
-        title="Length and verdicts",
         block={"study": v.COMPARING["study"], "also": v.ALSO},
         caption="Length of texts and the verdicts of judges that compare pairs, with {bootstrap[confidence]:.0%}"
         " intervals over groups. Length is the log-odds that the longer text gains where it is longer by far (tanh of"

@@ -2,11 +2,10 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    title="Win rates without length",
     order=740,
     table=Shown(
         ("length_control",),
-        "Comparisons",
-        "Win rates without length",
         block={
             "study": v.COMPARING["study"],
             "also": v.ALSO,

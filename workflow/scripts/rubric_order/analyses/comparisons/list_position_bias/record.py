@@ -2,11 +2,10 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    title="Position bias of lists",
     order=600,
     table=Shown(
         ("position_consistency",),
-        "Comparisons",
-        "Position bias of lists",
         block=v.COMPARING,
         caption="Position bias of judges that choose the best of a list, with {bootstrap[confidence]:.0%} intervals"
         " over questions. PC is position consistency: the share of lists with one winner in all orders, or a tie in"

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Mitigations of position bias",
     order=630,
     statistic=Statistic(
         question="What do swaps and averages bring?",
@@ -11,8 +12,6 @@ RESULT = Result(
         settings=("bootstrap/confidence",),
     ),
     table=Shown(
-        category="Comparisons",
-        title="Mitigations of position bias",
         block=v.COMPARING,
         caption="Mitigations of position bias beside human scores, over pairs that people tell apart and that have a"
         " verdict in both orders, with {bootstrap[confidence]:.0%} intervals over groups. Calls is the number of reads"

@@ -2,11 +2,10 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    title="Position bias of comparisons",
     order=590,
     table=Shown(
         ("position_consistency",),
-        "Comparisons",
-        "Position bias of comparisons",
         derived=("judge_names",),
         block={
             **v.COMPARING,

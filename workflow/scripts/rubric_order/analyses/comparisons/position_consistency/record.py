@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Consistency by task, figure",
     order=540,
     statistic=Statistic(
         question="Does the verdict depend on the order of the candidates?",
@@ -29,8 +30,6 @@ RESULT = Result(
         " conditional logit of pairs of reads with Firth's penalty.",
     ),
     figure=Shown(
-        category="Comparisons",
-        title="Consistency by task, figure",
         block={
             **v.COMPARED,
             "cluster": v.Key(

@@ -12,7 +12,6 @@ RESULT = Result(
         settings=("bootstrap/confidence", "position_consistency/forms"),
     ),
     table=Shown(
-        category="Comparisons",
         title="Consistency by quality gap",
         block=v.COMPARING,
         caption="Position bias in comparisons with a baseline, by quality gap, with {bootstrap[confidence]:.0%}"
@@ -27,8 +26,7 @@ RESULT = Result(
     ),
     figure=Shown(
         ("quality_cells", "quality_gap"),
-        "Comparisons",
-        "Consistency by quality gap, figure",
+        title="Consistency by quality gap, figure",
         block=v.OF_GAPS,
         caption="Consistency and fairness in cells of judge, candidate and task: fairness by consistency; consistency"
         " by the candidate's overall win rate (same judgments, other questions, other judges); fairness by win rate;"

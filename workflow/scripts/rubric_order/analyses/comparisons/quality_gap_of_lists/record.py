@@ -2,11 +2,10 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    title="Consistency by quality gap in lists, figure",
     order=680,
     figure=Shown(
         ("quality_cells", "quality_gap"),
-        "Comparisons",
-        "Consistency by quality gap in lists, figure",
         block=v.OF_GAPS,
         caption="Consistency and fairness in cells of judge, candidate and task: fairness by consistency; consistency"
         " by the candidate's overall win rate (same judgments, other questions, other judges); fairness by win rate;"

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import COMPARING, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Strengths of candidates",
     order=640,
     statistic=Statistic(
         question="Which candidates does the judge prefer?",
@@ -11,8 +12,6 @@ RESULT = Result(
         settings=("bootstrap", "position_consistency/forms"),
     ),
     table=Shown(
-        category="Comparisons",
-        title="Strengths of candidates",
         block=v.COMPARING,
         caption="Strengths and ranks of the candidates that judges compare, with {bootstrap[confidence]:.0%} intervals"
         " over questions. Strength is in log-odds over the baseline (0), or over the candidates' mean where there is no"

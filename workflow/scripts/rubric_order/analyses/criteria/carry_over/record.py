@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import CRITERION_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Carry-over",
     order=560,
     statistic=Statistic(
         question="Does one score rub off on the next?",
@@ -12,8 +13,6 @@ RESULT = Result(
         settings=("bootstrap/confidence",),
     ),
     table=Shown(
-        category="Criterion order",
-        title="Carry-over",
         block={**v.CRITERIA, "n": v.N, "readouts": v.READOUTS_OF_SCORES},
         caption="Carry-over: whether a criterion scores higher right after one under which the text scores high, and"
         " which position effects remain when that is taken into account.",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import CRITERION_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Agreement by strategy",
     order=550,
     statistic=Statistic(
         question="Does one strategy agree better with people than another, criterion by criterion?",
@@ -11,8 +12,6 @@ RESULT = Result(
         settings=("bootstrap", "paired"),
     ),
     table=Shown(
-        category="Criterion order",
-        title="Agreement by strategy",
         block={
             **v.CRITERIA,
             "n": v.N,

@@ -11,8 +11,7 @@ RESULT = Result(
     ),
     table=Shown(
         ("criterion_order", "criteria_agreement"),
-        "Criterion order",
-        "Position gaps, table",
+        title="Position gaps, table",
         block={**v.CRITERIA, "strategy": v.IN_EVERY_POSITION, "n": v.N, "readouts": v.READOUTS_OF_SCORES},
         caption="What the position of a criterion in the prompt does to its score, with the columns of Xu et al."
         " (2026), Table 5. Avg r is the mean over criteria of Pearson's r with people. A gap is a criterion's mean"
@@ -25,7 +24,6 @@ RESULT = Result(
         " clusters: fewer than 30 groups.",
     ),
     figure=Shown(
-        category="Criterion order",
         title="Shift by position, figure",
         block={
             "study": v.STUDY.but("criterion_order"),

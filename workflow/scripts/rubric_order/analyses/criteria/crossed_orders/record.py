@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import CRITERION_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Crossed orders",
     order=580,
     statistic=Statistic(
         question="Do the orders of criteria and levels act independently?",
@@ -10,8 +11,6 @@ RESULT = Result(
         probes=CRITERION_ORDER,
     ),
     table=Shown(
-        category="Criterion order",
-        title="Crossed orders",
         block={**v.CRITERIA, "n": v.N},
         caption="Tests in studies that vary the order of the criteria and the order of the score levels together"
         " (crossed design). Criterion order and level order: p of no effect of each on the score.",

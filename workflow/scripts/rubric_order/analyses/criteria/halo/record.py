@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import CRITERION_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Halo",
     order=570,
     statistic=Statistic(
         question="Are criteria more alike in one prompt than judged alone?",
@@ -20,8 +21,6 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        category="Criterion order",
-        title="Halo",
         block={**v.CRITERIA, "n": v.N, "readouts": v.READOUTS_OF_SCORES},
         caption="Halo: mean correlation between criteria across texts, for scores given in one prompt, for scores of"
         " the same items judged alone (where a study does that) and for people's scores. Differences between these are"

@@ -2,6 +2,8 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    title="Data cards, table",
+    category="Datasets",
     order=500,
     statistic=Statistic(
         question="What was judged?",
@@ -18,8 +20,6 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        category="Datasets",
-        title="Data cards, table",
         caption="Size of each dataset, lengths of its responses, and how well its raters agree. Alpha is Krippendorff's"
         " alpha (ordinal) of all raters. One against the rest is Pearson's r of one rater with the mean of the others,"
         " averaged over raters. Both pool the criteria and have {bootstrap[confidence]:.0%} bootstrap intervals over"

@@ -2,6 +2,8 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import ANY_PROBE, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Parse failures",
+    category="Answers without a score",
     order=160,
     statistic=Statistic(
         question="How many reads have no score, and where?",
@@ -11,8 +13,6 @@ RESULT = Result(
         settings=(),
     ),
     table=Shown(
-        category="Answers without a score",
-        title="Parse failures",
         block=v.ROWS,
         caption="Answers that give no score, by reason. They are never scored; the responses keep their raw text. If a"
         " prompt asks for several criteria, each criterion parses or fails by itself. The CSV file also has counts by"

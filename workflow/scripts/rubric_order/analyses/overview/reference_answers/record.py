@@ -1,6 +1,8 @@
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    title="Reference answers that were made",
+    category="Scoring bias",
     order=490,
     statistic=Statistic(
         question="Do reference answers have the score they were written for?",
@@ -10,8 +12,6 @@ RESULT = Result(
         settings=("bootstrap/confidence",),
     ),
     table=Shown(
-        category="Scoring bias",
-        title="Reference answers that were made",
         caption="Reference answers that judges wrote for each score, by writer, reviewer, score and round. Accepted in"
         " the end is the share of slots (a group, criterion and score) with an accepted text. Texts is the share of"
         " attempts that gave a text.",

@@ -1,11 +1,11 @@
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    title="What the published correlations bear",
+    category="Scoring bias",
     order=460,
     statistic=Statistic(reads=("published",), settings=()),
     table=Shown(
-        category="Scoring bias",
-        title="What the published correlations bear",
         caption="Differences of the printed correlations of Li et al. (2025), Table 3, from the printed baseline, under"
         " each perturbation. They are those of both coefficients, in six pairs of dataset and golden scores. Largest is"
         " the paper's fluctuation, with the dataset and golden scores where it is. Rises is the number of differences"

@@ -2,6 +2,8 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    title="Published numbers beside ours",
+    category="Replication",
     order=520,
     statistic=Statistic(
         question="Do our numbers agree with the published ones?",
@@ -41,8 +43,6 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        category="Replication",
-        title="Published numbers beside ours",
         caption="Published numbers beside ours, for the same judge, dataset, strategy and scale. Other items is the"
         " {bootstrap[confidence]:.0%} interval over groups of items. It shows how far ours would move with other"
         " items.",

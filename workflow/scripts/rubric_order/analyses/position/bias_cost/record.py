@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Bias Cost",
     order=320,
     statistic=Statistic(
         question="Which ordering costs least, and what does it save on other items?",
@@ -19,8 +20,6 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        category="Position bias",
-        title="Bias Cost",
         block={**v.ROWS, "strategy": v.OF_ONE_SET, "n": v.N, "cluster": v.CLUSTER},
         caption="The ordering with the least Bias Cost among those that were read, beside the canonical one, as in the"
         " earlier version of Xu et al., Table 6. Cost is in percentage points. Rank is by Pearson's r with human scores"

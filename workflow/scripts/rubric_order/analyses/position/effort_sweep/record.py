@@ -2,11 +2,11 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    title="Reasoning effort sweep",
+    category="Sweeps",
     order=390,
     figure=Shown(
         ("position_selection", "human_agreement"),
-        "Sweeps",
-        "Reasoning effort sweep",
         derived=("setting",),
         block=v.SWEEP
         | {

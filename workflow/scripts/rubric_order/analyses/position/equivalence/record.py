@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    title="Shown to be small",
     order=330,
     statistic=Statistic(
         question="Is the bias shown to be negligible?",
@@ -23,8 +24,6 @@ RESULT = Result(
         " [@schuirmann1987].",
     ),
     table=Shown(
-        category="Position bias",
-        title="Shown to be small",
         block={**v.ROWS, "cluster": v.CLUSTER},
         caption="Whether effects are shown to be smaller than a margin, by two one-sided tests at a level of"
         " {equivalence[level]:.0%} with {cluster}s as the sample. Shown: the effect is smaller; not shown: it is"

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Judges, profiles, scales and datasets compared",
     order=110,
     statistic=Statistic(
         question="Do judges, profiles, scales or datasets differ?",
@@ -20,8 +21,6 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        category="Position bias",
-        title="Judges, profiles, scales and datasets compared",
         block=v.EFFECTS,
         caption="Differences in position bias between two judges, two profiles of a judge, two scales or two datasets,"
         " all else being equal, and slopes over a sweep (trend), with {bootstrap[confidence]:.0%} intervals.",

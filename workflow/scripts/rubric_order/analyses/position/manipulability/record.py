@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Reach of a chosen order",
     order=50,
     statistic=Statistic(
         question="What can somebody who chooses the order do to scores and ranks?",
@@ -30,8 +31,6 @@ RESULT = Result(
         " orderings.",
     ),
     table=Shown(
-        category="Position bias",
-        title="Reach of a chosen order, table",
         block={**v.ROWS, "strategy": v.IN_ONE_SET, "n": v.N},
         caption="What somebody who chooses among the orderings of {strategy} can do to scores. Points: the highest"
         " score of an item less its lowest, mean over items. With one order for all, it is the highest mean over items"
@@ -45,8 +44,6 @@ RESULT = Result(
         " ({bootstrap[confidence]:.0%}) are over groups. Another change of the prompt may move the judge as much.",
     ),
     figure=Shown(
-        category="Position bias",
-        title="Reach of a chosen order, figure",
         block={
             **v.by_strategy(v.IN_ONE_SET),
             "readout": v.READOUT_OF_SCORES,

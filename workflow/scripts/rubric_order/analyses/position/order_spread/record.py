@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Effect on single items, table",
     order=40,
     statistic=Statistic(
         question="How far does an ordering move single items?",
@@ -25,8 +26,6 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        category="Position bias",
-        title="Effect on single items, table",
         block=v.EFFECTS,
         caption="What an ordering does to single items, beyond what it does to all of them alike: the standard"
         " deviation of this effect between items, in points, with {bootstrap[confidence]:.0%} jackknife intervals over"

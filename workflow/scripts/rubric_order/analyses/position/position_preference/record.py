@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Position preference",
     order=60,
     statistic=Statistic(
         question="How much does a position add to the score that stands there?",
@@ -16,8 +17,6 @@ RESULT = Result(
     ),
     table=Shown(
         ("position_preference", "order_tests"),
-        "Position bias",
-        "Position preference, table",
         block=v.EFFECTS,
         caption="Position preference: what each position of the prompt adds to the log-odds of the score that stands"
         " there, with {bootstrap[confidence]:.0%} intervals over {cluster}s; the positions sum to 0. It compares the"
@@ -32,8 +31,6 @@ RESULT = Result(
         " whole study.",
     ),
     figure=Shown(
-        category="Position bias",
-        title="Position preference, figure",
         block=v.BY_POSITION,
         caption="Position preference: what each position of the prompt adds to the log-odds of the score that stands"
         " there, under strategy {strategy} with {n} score levels; the positions sum to 0. There is one panel for each"

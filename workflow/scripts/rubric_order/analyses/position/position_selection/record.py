@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Position selection",
     order=10,
     statistic=Statistic(
         question="Which positions are selected, and how unequally?",
@@ -14,8 +15,6 @@ RESULT = Result(
     ),
     table=Shown(
         ("position_selection", "order_tests"),
-        "Position bias",
-        "Position selection, table",
         block={**v.ROWS, "strategy": v.IN_EVERY_POSITION_OR_RECORDED, "cluster": v.CLUSTER, "n": v.N},
         caption="Which positions of the prompt are selected. Chi-square against uniform and the shares of the first and"
         " the last position are as in Xu et al. (2026), Table 2. Cramer's V has a {bootstrap[confidence]:.0%} bootstrap"
@@ -32,8 +31,6 @@ RESULT = Result(
         " {cluster}s; intervals are then somewhat too short.",
     ),
     figure=Shown(
-        category="Position bias",
-        title="Position selection, figure",
         block=v.BY_POSITION,
         caption="Share of each position of the prompt among the judge's selections, under strategy {strategy} with {n}"
         " score levels. There is one panel for each judge and readout, and one line for each dataset. Bars are"

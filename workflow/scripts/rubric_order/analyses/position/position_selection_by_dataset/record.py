@@ -3,11 +3,10 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    title="Position selection by dataset, figure",
     order=240,
     figure=Shown(
         ("position_selection",),
-        "Position bias",
-        "Position selection by dataset, figure",
         block={
             **v.by_strategy(v.IN_EVERY_POSITION.but(type=v.one_of(*strategies.fitting("by_dataset")))),
             "readout": v.READOUT,

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    title="Smallest detectable bias, figure",
     order=80,
     statistic=Statistic(
         question="How small a V could the study have found?",
@@ -32,8 +33,6 @@ RESULT = Result(
         },
     ),
     figure=Shown(
-        category="Position bias",
-        title="Smallest detectable bias, figure",
         block={
             "study": v.STUDY.but(description="Study to show beside the assumed studies."),
             "profile": v.PROFILE,

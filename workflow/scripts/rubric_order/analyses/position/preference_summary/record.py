@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Position preference over judges and datasets",
     order=100,
     statistic=Statistic(
         question="How large is the preference over judges and datasets?",
@@ -12,8 +13,6 @@ RESULT = Result(
         settings=("bootstrap/confidence",),
     ),
     table=Shown(
-        category="Position bias",
-        title="Position preference over judges and datasets",
         block=v.EFFECTS,
         caption="Position preference over all judges and datasets of a study, in log-odds: the mean with its"
         " {bootstrap[confidence]:.0%} interval (random effects by REML, interval by Hartung and Knapp), and the"

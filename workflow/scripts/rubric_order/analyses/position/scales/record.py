@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    title="Number of score levels, table",
     order=120,
     statistic=Statistic(
         question="Is selection less equal with more levels?",
@@ -19,8 +20,6 @@ RESULT = Result(
         },
     ),
     table=Shown(
-        category="Position bias",
-        title="Number of score levels, table",
         block={
             "profile": v.PROFILE,
             "condition": v.CONDITION,

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Effect on scores",
     order=30,
     statistic=Statistic(
         question="By how many points does the order move the mean score?",
@@ -23,8 +24,6 @@ RESULT = Result(
     ),
     table=Shown(
         ("score_effects", "order_tests"),
-        "Position bias",
-        "Effect on scores, table",
         block=v.EFFECTS,
         caption="By how many points the order of the score levels moves the mean score of the same items. Usual less"
         " balanced is the mean score under the usual ordering (1 to n) less that over all orderings of the strategy."
@@ -38,8 +37,6 @@ RESULT = Result(
         " file, which also has Holm's adjustment for the whole study.",
     ),
     figure=Shown(
-        category="Position bias",
-        title="Effect on scores, figure",
         block={
             **v.by_strategy(v.IN_EVERY_POSITION_OR_RECORDED),
             "dataset": v.DATASET.but(

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Scores by position",
     order=290,
     statistic=Statistic(
         question="At which positions is each score selected?",
@@ -10,8 +11,6 @@ RESULT = Result(
         probes=SCORE_ORDER,
     ),
     table=Shown(
-        category="Position bias",
-        title="Scores by position, table",
         block={**v.ROWS, "strategy": v.OF_LEVELS, "n": v.N, "cluster": v.CLUSTER},
         caption="Share of each position among the selections of each score, in percent, as in the earlier version of Xu"
         " et al., Table 5. Without position bias all shares are equal. * means that the {bootstrap[confidence]:.0%}"
@@ -20,8 +19,6 @@ RESULT = Result(
         " Few clusters: fewer than 30 {cluster}s; intervals are then somewhat too short.",
     ),
     figure=Shown(
-        category="Position bias",
-        title="Scores by position, figure",
         block={
             **v.by_strategy(v.OF_LEVELS),
             "dataset": v.DATASET.but(

@@ -2,11 +2,11 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    title="Temperature sweep",
+    category="Sweeps",
     order=380,
     figure=Shown(
         ("position_selection", "human_agreement"),
-        "Sweeps",
-        "Temperature sweep",
         derived=("setting",),
         block=v.SWEEP,
         caption="Cramér's V of position selection and Pearson's r with human scores, by the judges' setting (axis:"

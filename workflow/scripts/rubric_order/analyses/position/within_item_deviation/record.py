@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Variation within items",
     order=260,
     statistic=Statistic(
         question="How much do the scores of one item vary, and how much of that is the order?",
@@ -12,8 +13,6 @@ RESULT = Result(
         derived=("temperatures",),
     ),
     table=Shown(
-        category="Position bias",
-        title="Variation within items",
         block={
             **v.ROWS,
             "strategy": v.OF_LEVELS.but(

@@ -1,6 +1,7 @@
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    title="Golden scores beside people's",
     order=470,
     statistic=Statistic(
         question="Do golden scores agree with people?",
@@ -11,8 +12,6 @@ RESULT = Result(
         derived=("human_scales",),
     ),
     table=Shown(
-        category="Scoring bias",
-        title="Golden scores beside people's",
         caption="Agreement of golden scores with the mean of people's scores. Source labels is the mean of the labels"
         " that came with the dataset. A judge's golden scores are the vote of its reads (majority; the median where no"
         " score has one).",

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Length and scores",
     order=720,
     statistic=Statistic(
         question="Do longer texts get higher scores?",
@@ -12,8 +13,6 @@ RESULT = Result(
         settings=("bootstrap/confidence",),
     ),
     table=Shown(
-        category="Scoring bias",
-        title="Length and scores",
         block={"cluster": v.CLUSTER},
         caption="Correlation of a text's length (characters) with the mean score that the judge gives it, with"
         " {bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. Longer texts are often better ones, so the"

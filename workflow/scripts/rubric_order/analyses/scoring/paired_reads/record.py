@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Scores of the same orderings under two conditions",
     order=350,
     statistic=Statistic(
         question="Do questions of one request influence each other? Does a condition move some orderings up and others"
@@ -12,8 +13,6 @@ RESULT = Result(
         settings=("bootstrap/confidence",),
     ),
     table=Shown(
-        category="Scoring bias",
-        title="Scores of the same orderings under two conditions",
         block=v.SCORING_ESTIMATES,
         caption="Scores of the same item under the same ordering in two conditions: the score under the first less that"
         " under the second, in points. Mean is over all reads of an item, with {bootstrap[confidence]:.0%} intervals"

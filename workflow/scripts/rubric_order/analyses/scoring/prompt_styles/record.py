@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Two prompts of one recorded judge",
     order=430,
     statistic=Statistic(
         question="Do two prompts of one judge give the same scores?",
@@ -13,8 +14,6 @@ RESULT = Result(
         derived=("human_scales", "prompt_styles"),
     ),
     table=Shown(
-        category="Scoring bias",
-        title="Two prompts of one recorded judge",
         block={"study": v.STUDY, "also": v.ALSO, "profile": v.PROFILE, "cluster": v.CLUSTER},
         caption="Two prompts in which one judge was asked about the same items, from recorded answers: the first"
         " prompt, the other one, people's mean score, and the difference of the two prompts on the items that have a"

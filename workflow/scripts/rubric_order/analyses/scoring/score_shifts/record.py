@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Scores moved by conditions",
     order=340,
     statistic=Statistic(
         question="How far do scores move, compared with edits without meaning?",
@@ -12,8 +13,6 @@ RESULT = Result(
         derived=("bases",),
     ),
     table=Shown(
-        category="Scoring bias",
-        title="Scores moved by conditions",
         block=v.SCORING_ESTIMATES,
         caption="Scores of the same items under other conditions, or another order of the score levels, less those of"
         " the study's first condition and strategy (the base). Mean shift is in points, with"

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Scoring accuracy",
     order=370,
     statistic=Statistic(
         question="Does a condition change the agreement with golden scores?",
@@ -13,8 +14,6 @@ RESULT = Result(
         derived=("bases", "human_scales"),
     ),
     table=Shown(
-        category="Scoring bias",
-        title="Scoring accuracy, table",
         block=v.SCORING_ESTIMATES,
         caption="Agreement of scores with golden scores (human: the mean of people's; labels: those that came with the"
         " dataset) under conditions and orders of the prompt: Spearman's ρ, Pearson's r, quadratic kappa, mean absolute"
@@ -27,8 +26,6 @@ RESULT = Result(
         " After Li et al. (2025), Table 3, which has no intervals and no floor.",
     ),
     figure=Shown(
-        category="Scoring bias",
-        title="Scoring accuracy, figure",
         block={
             **v.SCORED,
             "dataset": v.DATASET,

@@ -2,11 +2,10 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown
 
 RESULT = Result(
+    title="Scoring accuracy by dataset, as Li et al. print it",
     order=400,
     table=Shown(
         ("scoring_accuracy",),
-        "Scoring bias",
-        "Scoring accuracy by dataset, as Li et al. print it",
         block={
             "studies": v.STUDIES,
             "profile": v.PROFILE,

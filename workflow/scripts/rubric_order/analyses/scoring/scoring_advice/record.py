@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
+    title="Advice on prompts, tested",
     order=410,
     statistic=Statistic(
         question="Does the advice of Li et al. help?",
@@ -11,8 +12,6 @@ RESULT = Result(
         settings=("bootstrap/confidence",),
     ),
     table=Shown(
-        category="Scoring bias",
-        title="Advice on prompts, tested",
         block=v.SEVERAL_STUDIES | {"studies": v.PLAIN_STUDIES},
         caption="What the advice of Li et al. (2025) does to agreement with golden scores: descending order of the"
         " rubric, letters or Roman numerals as score IDs, and a reference answer with the full mark, each against the"

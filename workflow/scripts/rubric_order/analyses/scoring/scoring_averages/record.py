@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Averaging over prompts at equal calls",
     order=420,
     statistic=Statistic(
         question="Is averaging over orders and IDs better than repeats?",
@@ -13,8 +14,6 @@ RESULT = Result(
         derived=("bases", "human_scales", "sampling_temperatures"),
     ),
     table=Shown(
-        category="Scoring bias",
-        title="Averaging over prompts at equal calls",
         block=v.SEVERAL_STUDIES | {"studies": v.PLAIN_STUDIES},
         caption="Agreement with golden scores of the mean over orders and IDs (averaged), against the mean of as many"
         " reads of the base (repeated), at equal calls. Averaged takes one read each of the base and of every variant"

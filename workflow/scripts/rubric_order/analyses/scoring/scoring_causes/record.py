@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Position, ID and reference answer apart",
     order=480,
     statistic=Statistic(
         question="What moves scores: the position, the ID or the reference answer?",
@@ -12,8 +13,6 @@ RESULT = Result(
         derived=("conditions",),
     ),
     table=Shown(
-        category="Scoring bias",
-        title="Position, ID and reference answer apart",
         block=v.SCORING_ESTIMATES,
         caption="What moves the scores of the same items: causes beside each other in one model of pairs of reads of an"
         " item (selected options with Firth's penalty). Effects in log-odds are as follows. Position is what a position"

@@ -2,6 +2,7 @@ from rubric_order import vocabulary as v
 from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
 
 RESULT = Result(
+    title="Scoring tendency",
     order=360,
     statistic=Statistic(
         question="Which scores are given?",
@@ -13,8 +14,6 @@ RESULT = Result(
         derived=("bases", "human_scales"),
     ),
     table=Shown(
-        category="Scoring bias",
-        title="Scoring tendency, table",
         block=v.SCORING_ROWS,
         caption="How many items get each score under conditions and orders of the prompt (first reads), on the items"
         " that are read under all of them. None (-1 in the CSV file) counts answers that give no score.",
@@ -23,8 +22,6 @@ RESULT = Result(
         " up. After Li et al. (2025), Equations 3 and 4 and Figure 6.",
     ),
     figure=Shown(
-        category="Scoring bias",
-        title="Scoring tendency, figure",
         block={
             "study": v.STUDY.but("scoring_bias"),
             "also": v.ALSO.but(
