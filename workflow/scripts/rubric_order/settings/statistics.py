@@ -10,15 +10,7 @@ from pydantic import create_model
 from rubric_order import catalogue, registry
 from rubric_order.base.errors import InputError, nearest
 from rubric_order.settings import results
-from rubric_order.settings.base import (
-    Count,
-    Many,
-    Resamples,
-    Seed,
-    Settings,
-    Share,
-    setting,
-)
+from rubric_order.settings.base import Count, Many, Resamples, Seed, Settings, Share, setting
 
 
 class Bootstrap(Settings):
