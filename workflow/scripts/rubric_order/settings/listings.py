@@ -57,7 +57,9 @@ def _row(kind: registry.Kind, name: str) -> tuple[str, ...]:
         entry = catalogue.STATISTICS[name]
         return entry.question, f"`{name}`", entry.read, entry.cannot or "-"
     caption = registry.shown(kind, name).caption.format(**Statistics().block() | results.defaults(kind, name))
-    return f"`{name}`", re.split(r"(?<!al)\.(?= [A-Z]|$)", caption)[0]
+    return f"`{name}`", re.sub(
+        r",? with [0-9]+% [^,;:]*interval[^,;:]*", "", re.split(r"(?<!al)\.(?= [A-Z]|$)", caption)[0]
+    )
 
 
 if __name__ == "__main__":
