@@ -65,7 +65,8 @@ RESULT = Result(
         " of other groups with this score, by score alone does so wherever the score stood: differences shrink. Calls"
         " include the reads that the calibration took. Own error leaves out the error of the target. Times: error over"
         " that without calibration. Shift is the mean error, slope the difference of scores for one point between items"
-        " or systems, pass the error of the share of scores that round to the second highest level or more.",
+        " or systems, pass the error of the share of scores that round to the second highest level or more. Intervals"
+        " take calibrations as learnt.",
     ),
     figure=Shown(
         block={**v.by_strategy(v.OF_ONE_SET_OR_RECORDED), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
@@ -76,6 +77,6 @@ RESULT = Result(
         notes="Random orders: means of 1, 2, ... reads in different orderings; the last point is a balanced half."
         " Opposite orders: an ordering and its reverse. Usual order: one read. Calibrated: one read, corrected by"
         " balanced reads of other groups, more of them from left to right, whose calls are divided among these items."
-        " The dotted line is the error of the target itself.",
+        " The dotted line is the error of the target itself. Intervals take calibrations as learnt.",
     ),
 )
