@@ -21,6 +21,8 @@ from typing import NamedTuple
 PACKAGE = "rubric_order"
 # From a function to those of its arguments that only pages show. The functions make columns, contracts and settings.
 DESCRIPTIONS = {
+    f"{PACKAGE}.catalogue.Statistic": {"question", "read", "cannot", "methods"},
+    f"{PACKAGE}.catalogue.Shown": {"category", "title", "caption", "notes"},
     f"{PACKAGE}.contracts.contract.Column": {"meaning", "unit"},
     f"{PACKAGE}.contracts.contract.Contract": {"meaning", "unit"},
     f"{PACKAGE}.settings.base.setting": {"description", "reruns"},

@@ -8,88 +8,17 @@ from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
-from rubric_order import catalogue, strategies
+from rubric_order import strategies
 from rubric_order.base import gold
 from rubric_order.contracts.scores import SCORES
 
 Cite = Callable[..., str]  # writes the citation of some keys, and notes the keys
 
 STRATEGIES = {name: strategy.words for name, strategy in strategies.STRATEGIES.items()}
-# From a statistic's name in the catalogue to sentences on how it was computed, and the keys that they cite.
-STATISTICS = {
-    "position_selection": (
-        "Whether positions are selected equally often was tested by Pearson's chi-square with the Rao-Scott correction "
-        "for reads of one group, and the strength was measured by Cramér's V.",
-        ("rao1984",),
-    ),
-    "position_preference": (
-        "What each position adds to the log-odds of the score that stands there was estimated by a conditional logit "
-        "of pairs of reads of an item and, where option probabilities were known, by least squares of logarithms, "
-        "with standard errors that are robust to groups.",
-        (),
-    ),
-    "score_effects": (
-        "Effects on scores in points were estimated by least squares with a level for each item; in the test that the "
-        "order has any effect, groups changed signs at random.",
-        (),
-    ),
-    "order_tests": (
-        "A bias was called found where a test of the order had p of at most 3% after Holm's adjustment for all tests "
-        "of the judge's bias card. Option probabilities decided what is in log-odds where they were known.",
-        (),
-    ),
-    "position_consistency": (
-        "Shares of comparisons have Clopper-Pearson intervals with the jackknife's error over groups, and differences "
-        "those of the jackknife; what a place adds to a candidate's log-odds was estimated by a conditional logit of "
-        "pairs of reads with Firth's penalty.",
-        (),
-    ),
-    "human_agreement": (
-        "Agreement with human scores was measured by Pearson's r, Spearman's rho, Kendall's tau-b and weighted kappa.",
-        (),
-    ),
-    "calibration": (
-        "What a calibration would make of single reads was estimated by half of the orderings against the other half, "
-        "with calibrations that were learnt on other groups: option probabilities were divided by what positions are "
-        "worth, and what the order changes in the mean score of items was added to written scores.",
-        (),
-    ),
-    "ordering_subsets": (
-        "Errors of scores by few orderings were estimated against the mean over all orderings without the chance of "
-        "reads; the best orderings were chosen in other groups than those that their error was measured in.",
-        (),
-    ),
-    "manipulability": (
-        "Ranges of scores and ranks over orderings were compared with those of reads that exchange their orderings "
-        "within items; what is reached was measured in reads that had no part in the choice of the orderings.",
-        (),
-    ),
-    "corrected_means": (
-        "Means of human scores over all items were estimated from the labelled items and the judge's scores of all by "
-        "prediction-powered inference, with groups as the sample and the weight of the judge with the least error; "
-        "pass rates also from the judge's sensitivity and specificity.",
-        ("angelopoulos2023", "rogan1978"),
-    ),
-    "adaptive_budget": (
-        "Complete reads of items were replayed in random order until the interval of an item's mean over its orderings "
-        "was narrow enough, by confidence sequences for sampling without replacement and by conformal risk control "
-        "over groups, with an estimate of what a further group adds.",
-        ("waudbysmith2024", "angelopoulos2024"),
-    ),
-    "advice": (
-        "The precision of further studies was predicted from the variance of what each item adds to an estimate, "
-        "parted into what the items of a group share and what each adds; intervals come from resampled groups.",
-        (),
-    ),
-    "equivalence": (
-        "Effects were called smaller than a margin where two one-sided tests reject that they are as large.",
-        ("schuirmann1987",),
-    ),
-}
 
 COUNTED = ("unit_id", "group_id", "failure", "n")  # columns of scores
 SLOT = ["group_id", "criterion", "rubric_id", "level"]  # one reference answer is written for each combination
-CITED = re.compile(r"@([\w:-]+)")  # a key, in the text of another package on its methods
+CITED = re.compile(r"@([\w:-]+)")  # a key in the sentences of a record
 
 
 class Counts(NamedTuple):
@@ -154,8 +83,9 @@ def text(
     """Methods of a run as Markdown, citing by ``[@key]``, and the references as BibTeX, from those in `library`.
 
     `run`: `studies` (with `permutes` and `source` of the probe), `judges`, `datasets`, `statistics`, perhaps
-    `references`, `packages` (see `catalogue.Result`) and `rehearsal`, a sentence. `versions`: answers by judge, kind
-    and version. `software`: versions by package.
+    `references`, `described` (sentences of each statistic, and whether its intervals are `resampled`), `packages`
+    (`package`, `version` and `references` of each statistic of another package) and `rehearsal`, a sentence.
+    `versions`: answers by judge, kind and version. `software`: versions by package.
     """
     cited: list[str] = ["rubric_order", "snakemake"]
 
@@ -178,7 +108,7 @@ def text(
         *(_study(name, study, counts.get(name, {}), cite) for name, study in run["studies"].items()),
         "## Analysis",
         gold.worded(
-            _analysis(run["statistics"]["bootstrap"], sorted(set(statistics)), run.get("packages", {}), cite),
+            _analysis(run, sorted(set(statistics)), cite),
             gold.common_kind([dataset.get("gold", gold.HUMAN) for dataset in run["datasets"].values()]),
         ),
     ]
@@ -295,32 +225,22 @@ def _draws(strategy: str) -> bool:
     return record is None or record.drawn or record.crossed == "drawn"
 
 
-def _resampled(statistic: str) -> bool:
-    """Its intervals come from the resamples that config sets."""
-    record = catalogue.STATISTICS.get(statistic)
-    return record is not None and "bootstrap" in record.settings and "paired" not in record.settings
-
-
-def _analysis(
-    bootstrap: Mapping[str, Any], statistics: Sequence[str], packages: Mapping[str, Mapping[str, str]], cite: Cite
-) -> str:
+def _analysis(run: Mapping[str, Any], statistics: Sequence[str], cite: Cite) -> str:
+    bootstrap, packages = run["statistics"]["bootstrap"], run.get("packages", {})
+    described: dict[str, dict[str, Any]] = {name: run.get("described", {}).get(name, {}) for name in statistics}
     said = [
         "Unless a caption says otherwise, groups of units that share a prompt were the sample, and intervals cover "
         f"{bootstrap['confidence']:.0%}."
     ]
-    if resampled := [name for name in statistics if _resampled(name)]:
+    if resampled := [name for name, about in described.items() if about.get("resampled")]:
         said.append(
             f"Those of {', '.join(resampled)} come from {bootstrap['resamples']:,} bootstrap resamples of groups (seed "
             f"{bootstrap['seed']})."
         )
-    for name in statistics:
-        if name in STATISTICS:
-            sentence, keys = STATISTICS[name]
-            said.append(sentence.removesuffix(".") + cite(*keys) + ".")
-        elif name in packages and packages[name]["methods"]:
-            said.append(packages[name]["methods"])
-            cite(*CITED.findall(packages[name]["methods"]))
-    others = [name for name in statistics if name not in STATISTICS and name not in packages]
+    sentences = [text for about in described.values() if (text := about.get("methods"))]
+    cite(*CITED.findall(" ".join(sentences)))
+    said += sentences
+    others = [name for name, about in described.items() if name not in packages and not about.get("methods")]
     if others:
         said.append(f"Further statistics ({', '.join(others)}) are described in the documentation of rubric-order.")
     if packages:

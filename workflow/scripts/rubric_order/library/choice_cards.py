@@ -40,10 +40,10 @@ class Evidence(NamedTuple):
     comparisons.
 
     `places`: share of each position among choices that are no ties. `changed`: comparisons whose winner changes with
-    the order. `excess`: how much more often two orders disagree than two reads of one; unknown if repeats may be copies.
-    `worth`: log-odds that a position adds. `worst`: ends of `first_last` if each read without a choice had chosen the
-    last, or the first, position. `position` has the clearest effect, over `over` (0: the mean). `chance`: greatest share
-    that changes by chance alone. `always`: position that all changing comparisons choose. `fairness`: see
+    the order. `excess`: how much more often two orders disagree than two reads of one; unknown if repeats may be
+    copies. `worth`: log-odds that a position adds. `worst`: ends of `first_last` if each read without a choice had chosen the
+    last, or the first, position. `position` has the clearest effect, over `over` (0: the mean). `chance`: greatest
+    share that changes by chance alone. `always`: position that all changing comparisons choose. `fairness`: see
     `series.preference_fairness`. `gold_gap`: agreement with people where their choice stands first minus later.
     `groups`: effective number that tells the worth.
     """
@@ -309,7 +309,7 @@ def _estimands(
     The margin in log-odds moves the choice between equals by tanh(margin / 2): the margin of `SINGLE`, twice that of
     `BEST`. A failed read counts as a change (as none in the test, one-sided, p rounded up). Few changing winners are a
     small effect whatever the log-odds. Each test has a part of `LEVEL`, see `PARTS`, by which its `p` is divided.
-    `survives`: the finding does not depend on failed reads. `repeated`: groups whose comparisons were read twice in each
+    `survives`: the finding does not depend on failed reads. `repeated`: groups with comparisons read twice in each
     order.
     """
     shift = math.tanh(margin / 2)
@@ -335,7 +335,7 @@ def _estimands(
         Interval(*root) if bounded else UNKNOWN,
         Interval(0, 0, root[2]) if bounded else UNKNOWN,
         shift,
-        _excess_p(found.excess, repeated) if known and not cause else math.nan,
+        _excess_p(found.excess, repeated) if bounded and not cause else math.nan,
         required=not best.small,
         missing=(*few, *lost, *(() if bounded else (unknown,))),
     )

@@ -19,7 +19,6 @@ from rubric_order.settings.base import Settings
 from rubric_order.settings.judges import Recorded
 from rubric_order.settings.statistics import with_packages
 
-LIBRARY = Path(__file__).parents[1]
 Block = Mapping[str, Any]
 
 
@@ -295,7 +294,7 @@ class Shown(Stage):
 
     def caption_of(self, name: str) -> str:
         """Caption with its settings filled in, the note of a rehearsal, and the kind of the datasets' labels."""
-        text = registry.caption(self.kind, name, LIBRARY)
+        text = registry.caption(self.kind, name)
         values = Statistics(self.run).blocks(self._entry(name).statistics) | self._block(name)
         try:
             text = text.format(**values)

@@ -313,6 +313,7 @@ Share = Annotated[float, Numeric(gt=0, lt=1)]
 Probability = Annotated[float, Numeric(ge=0, le=1)]
 Inches = Annotated[float, Numeric(gt=0, le=100)]
 Unique = AfterValidator(_unique)
+Texts = Annotated[list[str], Unique]
 SomeTexts = Annotated[list[str], Len(1), Unique]
 Arguments = dict[str, Any]
 ReadoutName = Literal[Readout.HARD, Readout.SOFT]

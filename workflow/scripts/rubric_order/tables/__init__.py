@@ -1,5 +1,5 @@
-"""Tables as CSV (every digit), Markdown, LaTeX and HTML (rounded), from each result's `TABLE`, see `spec`, and
-`CAPTION`.
+"""Tables as CSV (every digit), Markdown, LaTeX and HTML (rounded), from each result's `TABLE`, see `spec`; its record
+explains them.
 """
 
 import html

@@ -29,34 +29,18 @@ COLUMNS = {
 
 
 def mean_correlation(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Mean over pairs of criteria of Pearson's r between them, across texts.
-
-    Args:
-        values: score of each text under each criterion, shape (..., U, C); NaN without a score. Each pair of criteria
-            is correlated over the texts that have both scores.
-        weights: number of times that each text counts in each resample, shape (resamples, U).
-
-    Returns:
-        Shape (resamples, ...). Pairs with a constant criterion are left out; NaN if all pairs are left out.
-    """
+    """Mean over pairs of criteria of Pearson's r between them, across texts."""
     return _mean(pair_correlations(values, weights))
 
 
 def _mean(values: np.ndarray) -> np.ndarray:
-    """Mean over the last axis of the values that are not NaN; NaN if all are NaN."""
     has_value = ~np.isnan(values)
     count = has_value.sum(axis=-1)
     return np.where(has_value, values, 0).sum(axis=-1) / np.where(count > 0, count, np.nan)
 
 
 def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's r of each pair of criteria; NaN for a constant criterion. Shape (resamples, ..., C * (C - 1) / 2).
-
-    Args:
-        values: score of each text under each criterion, shape (..., U, C); NaN without a score. Each pair of criteria
-            is correlated over the texts that have both scores.
-        weights: number of times that each text counts in each resample, shape (resamples, U).
-    """
+    """Pearson's r of each pair of criteria; NaN for a constant criterion. Shape (resamples, ..., C * (C - 1) / 2)."""
     has_score = (~np.isnan(values)).astype(float)
     with np.errstate(invalid="ignore"):  # centred, to lose no digits; a criterion without scores has no mean
         total = has_score.sum(axis=-2, keepdims=True)
@@ -79,14 +63,7 @@ def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def alone_values(reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray, readout: Readout) -> np.ndarray:
-    """Scores of a study that judges one criterion at a time, as an array like a panel's. Shape (U, R, C).
-
-    Args:
-        reads: reads of one judge, profile, dataset, strategy and scale about one criterion at a time, one row per read.
-        panel: reads of a study that asks for several criteria, for its texts and criteria.
-        item_ids: id of the item of each text and criterion, shape (U, C); null without an item.
-        readout: readout of the scores.
-    """
+    """Scores of a study that judges one criterion at a time, as an array like a panel's. Shape (U, R, C)."""
     text, criterion = np.nonzero(pd.notna(item_ids))
     item = pd.Index(item_ids[text, criterion]).get_indexer(reads["item_id"])
     matched, item = reads[item >= 0], item[item >= 0]
@@ -104,38 +81,21 @@ def estimate(
 ) -> pd.DataFrame:
     """Mean correlation between criteria: judged in one prompt, judged alone, and judged by people.
 
-    Args:
-        scores: one row per read and criterion, with its score, see `panels.blocks`.
-        alone: reads of studies that judge one criterion at a time, see `blocks.blocks`; can be empty.
-        confidence: nominal coverage of the intervals, such as 0.95. Groups of texts are the sample.
-
     Returns:
         One row per `KEYS`, `readout`, `basis` and `quantity`. If `basis` is ``mean``, means over the reads of a text
         are correlated. If `basis` is ``read``, single reads are correlated, and the correlations are averaged over
-        reads. Means of more reads have less noise, and so correlate more. So if there are scores from one prompt and
-        scores from criteria judged alone, both means are over the same number of reads, `n_reads`. This is the smaller
-        of the two numbers of reads; the reads are evenly spaced among all reads.
+        reads. Means of more reads have less noise, and so correlate more.
 
         `quantity` is one of:
 
         - ``inside``: correlation of scores that one answer gave.
-        - ``alone``: correlation of scores of the same items from answers about a single criterion. These answers have
-          the same judge, condition, dataset and scale, and the strategy of the same name (``balanced`` for
-          ``balanced_williams``). They have the same profile or, if there are no such answers, the default profile. The
-          first study that has such reads is used.
-        - ``human``: correlation of people's scores, which are means over raters. The noise of raters lowers this
-          correlation, which is not corrected for the noise.
+        - ``alone``: correlation of scores of the same items from answers about a single criterion.
+        - ``human``: correlation of people's scores, which are means over raters.
         - ``inside_minus_alone``: difference of the two correlations, over the scores that both sides have, and over the
-          pairs of criteria whose scores vary on both sides. Each correlation is corrected for the noise of reads, by
-          the variance between the reads of a text: noisier reads correlate less without any halo. Pairs count by the
-          reliability of their scores. `p` is for no difference, adjusted as `multiplicity.adjust` says. With one read a
-          text, the noise is unknown: the difference is NaN, with the flag ``not identified``.
-        - ``inside_minus_human``: difference of the two correlations. The noise of raters is not in the scores, so there
-          is neither interval nor `p`, with the flag ``not identified``.
-
-        Intervals and p-values are from a jackknife over groups with Student's t, on Fisher's scale; those of a
-        difference are of the two correlations as they are with the noise of both sides. `n_groups` is the number of
-        groups with a text that has two of the correlated scores. Other groups give no information.
+          pairs of criteria whose scores vary on both sides, corrected for the noise of reads; with one read a text the
+          difference is NaN, with the flag ``not identified``.
+        - ``inside_minus_human``: difference of the two correlations, without interval and `p`: the noise of raters is
+          not in the scores (flag ``not identified``).
     """
     alone_of: dict[tuple[Any, ...], pd.DataFrame] = {}
     for table in [alone] if isinstance(alone, pd.DataFrame) else alone:
@@ -165,32 +125,14 @@ def estimate(
 
 
 def _equal_reads(panel: panels.Panel, separate: np.ndarray | None) -> int:
-    """Smaller of two numbers of reads of a text: reads of all criteria together, and reads of one criterion at a time.
-
-    Args:
-        panel: reads that ask for all criteria in one prompt.
-        separate: scores from reads about one criterion at a time, shape (U, R, C); None if there are none.
-    """
     return panel.values.shape[1] if separate is None else min(panel.values.shape[1], separate.shape[1])
 
 
 def _evenly(values: np.ndarray, count: int) -> np.ndarray:
-    """`count` reads of each text, at equal distances among forward and reversed orderings. Shape (U, count, C).
-
-    Args:
-        values: scores, shape (U, R, C), for R reads of a text.
-        count: number of reads to take.
-    """
     return values[:, np.arange(count) * values.shape[1] // count]
 
 
 def _same_alone(name: Row, alone_of: dict[tuple[Any, ...], pd.DataFrame]) -> pd.DataFrame | None:
-    """The reads that judge the same texts under one criterion at a time; None without such reads.
-
-    Args:
-        name: keys of the reads of several criteria.
-        alone_of: dictionary from keys without the study to reads of one criterion at a time.
-    """
     strategy = ALONE.get(name["strategy"], name["strategy"])
     keys = [
         (name["judge"], profile, name["condition"], name["dataset"], strategy, name["n"])
@@ -200,7 +142,6 @@ def _same_alone(name: Row, alone_of: dict[tuple[Any, ...], pd.DataFrame]) -> pd.
 
 
 def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
-    """Id of each text's item under each criterion, from the first of its reads, shape (U, C)."""
     reads = reads[reads["item_id"].notna()].iloc[::-1]  # reversed: the id written last, of the first read, stays
     ids: np.ndarray = np.full((len(panel.texts), len(panel.criteria)), None, dtype=object)
     text = pd.Index(panel.texts).get_indexer(reads["unit_id"])
@@ -211,14 +152,7 @@ def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
 def _correlations(
     panel: panels.Panel, separate: np.ndarray | None, basis: str, confidence: float
 ) -> Iterator[tuple[str, resampling.Jackknife, np.ndarray]]:
-    """Each quantity: its name, its estimate and interval, and the groups of its texts.
-
-    Args:
-        panel: reads that ask for all criteria in one prompt.
-        separate: scores from reads about one criterion at a time, shape (U, R, C); None if there are none.
-        basis: ``mean`` to correlate means over the reads of a text, ``read`` to correlate single reads.
-        confidence: nominal coverage.
-    """
+    """Each quantity: its name, its estimate and interval, and the groups of its texts."""
     inside, apart, reads = panel.values, separate, None if separate is None else (panel.values, separate)
     if basis == "mean":
         count = _equal_reads(panel, separate)
@@ -287,15 +221,8 @@ def _difference(
 
 
 def reliability(reads: np.ndarray, weights: np.ndarray, *, single: bool) -> np.ndarray:
-    """Share of the variance between texts that is not noise of reads, shape (U, R, C) -> (resamples, C).
-
-    Args:
-        reads: score of each text in each read under each criterion; NaN without a score.
-        weights: number of times that each text counts in each resample, shape (resamples, U).
-        single: True for single reads, False for means over the reads of a text.
-
-    Returns:
-        0 where texts vary by no more than noise; NaN where no text has two reads.
+    """Share of the variance between texts that is not noise of reads, shape (U, R, C) -> (resamples, C); 0 where texts
+    vary by no more than noise, NaN where no text has two reads.
     """
     count = (~np.isnan(reads)).sum(axis=1)
     mean = panels.text_means(reads)
@@ -312,19 +239,10 @@ def reliability(reads: np.ndarray, weights: np.ndarray, *, single: bool) -> np.n
 def _left_out(
     groups: np.ndarray, sides: Sequence[np.ndarray], reads: Sequence[np.ndarray] | None = None
 ) -> tuple[list[np.ndarray], float, np.ndarray]:
-    """Mean correlations for all groups and with each part of the groups left out.
+    """Mean correlations of each side for all groups and with each part of the groups left out; the mean factor by which
+    the noise of both sides lowers a correlation; and the group of each text with two scores, which are the sample.
 
-    Args:
-        groups: index of each text's group, from 0, shape (U,).
-        sides: one or two arrays of scores, shape (U, C), or of scores of single reads, shape (U, R, C). Of two, only
-            scores and pairs of criteria that both have are used.
-        reads: single reads behind two sides, shape (U, R, C). If given, each side's correlations are lowered by the
-            noise of the other side, so that both have the noise of both.
-
-    Returns:
-        The values of each side, shape (1 + n_parts,), see `resampling.left_out_weights`; the mean factor by which the
-        noise of both sides lowers a correlation, 1 without reads; and the index of the group of each text with two
-        scores. These groups are the sample.
+    Each side has shape (U, C), or (U, R, C) for single reads; with `reads`, each is lowered by the other's noise.
     """
     values = [side if side.ndim == 3 else side[:, None] for side in sides]  # a mean counts as a single read
     both = np.logical_and.reduce([(~np.isnan(side)).any(axis=1) for side in values])
