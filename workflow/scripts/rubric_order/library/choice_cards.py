@@ -41,10 +41,10 @@ class Evidence(NamedTuple):
 
     `places`: share of each position among choices that are no ties. `changed`: comparisons whose winner changes with
     the order. `excess`: how much more often two orders disagree than two reads of one; unknown if repeats may be
-    copies. `worth`: log-odds that a position adds. `worst`: ends of `first_last` if each read without a choice had chosen the
-    last, or the first, position. `position` has the clearest effect, over `over` (0: the mean). `chance`: greatest
-    share that changes by chance alone. `always`: position that all changing comparisons choose. `fairness`: see
-    `series.preference_fairness`. `gold_gap`: agreement with people where their choice stands first minus later.
+    copies. `worth`: log-odds that a position adds. `worst`: ends of `first_last` if each read without a choice had
+    chosen the last, or the first, position. `position` has the clearest effect, over `over` (0: the mean). `chance`:
+    greatest share that changes by chance alone. `always`: position that all changing comparisons choose. `fairness`:
+    see `series.preference_fairness`. `gold_gap`: agreement with people where their choice stands first minus later.
     `groups`: effective number that tells the worth.
     """
 
