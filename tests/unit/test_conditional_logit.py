@@ -88,6 +88,20 @@ def test_the_penalty_gives_a_number_where_one_side_always_wins():
     assert np.square(one.contrast(np.ones(1))[1]).sum() * 7 / 8 == pytest.approx(1 / (8 * p * (1 - p)))
 
 
+@pytest.mark.parametrize("many", [100, 1e4, 1e6])
+@pytest.mark.parametrize("ulps", [-1, 0, 1])
+def test_an_alternative_that_loses_its_few_comparisons_is_separated_beside_many_others(many, ulps):
+    """Rounding takes the information of the few before their log-odds are large; any processor rounds its own way."""
+    x = np.array([[1.0, -1, 0], [-1, 1, 0], [0, 1, -1], [1, 0, -1]])
+    weight = np.array([many, 0.6 * many * (1 + ulps * 2**-52), 3, 1])
+    data = conditional_logit.comparisons(np.repeat(x, 4, axis=0), np.tile(np.arange(4), 4), np.repeat(weight / 4, 4))
+    assert conditional_logit.fit(data, penalised=False).problem == "separated"
+    found = conditional_logit.fit(data)
+    assert found.separated
+    basis = np.array([[1, -1, 0], [1, 1, -2.0]]) / np.sqrt([[2], [6]])
+    np.testing.assert_allclose(found.coefficients, jeffreys(x @ basis.T, weight) @ basis, atol=1e-5)
+
+
 def test_the_error_is_never_smaller_than_that_of_independent_comparisons():
     x = np.repeat([[1.0], [-1.0]], [30, 10], axis=0)
     # Ten clusters that win three of four each.

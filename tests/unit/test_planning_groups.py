@@ -97,6 +97,15 @@ def test_the_test_of_a_card_has_the_planned_power_also_where_most_answers_pass(s
     assert 0.8 - 2.6 * math.sqrt(0.16 / len(p)) <= share <= 0.93
 
 
+def test_no_number_makes_an_effect_below_the_margin_biased():
+    errors = planning_groups.expected(5, 0.3, orderings=10)
+    below = planning_groups.for_biased(errors, log_odds=0.12, margin=0.2)
+    assert math.isinf(below.groups)
+    assert "below the margin of 0.2" in below.why
+    at = planning_groups.for_biased(errors, log_odds=0.2, margin=0.2)
+    assert at == planning_groups.for_biased(errors, log_odds=0.2)
+
+
 def test_more_is_needed_of_less_decisive_judges_for_smaller_effects_and_for_more_power():
     def biased(differ, effect, power=0.8, **settings):
         errors = planning_groups.expected(5, differ, orderings=10, **settings)
@@ -125,13 +134,15 @@ def test_the_bound_for_few_carriers_is_part_of_the_number():
 
 
 def test_what_no_number_of_groups_reaches_is_said():
-    once = planning.of_judge({"levels": 5, "pairs_differ": 0.3}, **SOUGHT)
+    once = planning.plan_judge({"levels": 5, "pairs_differ": 0.3}, **SOUGHT)
     assert math.isinf(once.found.equivalent.groups)
     assert "orderings are read once" in " ".join(once.notes)
     assert once.found.repeated.groups < 1000
-    noisy = planning.of_judge({"levels": 5, "pairs_differ": 0.6, "probabilities": True, "prompt_noise": 0.5}, **SOUGHT)
+    noisy = planning.plan_judge(
+        {"levels": 5, "pairs_differ": 0.6, "probabilities": True, "prompt_noise": 0.5}, **SOUGHT
+    )
     assert "single items differ by as much as the margin" in " ".join(noisy.notes)
-    saturated = planning.of_judge({"levels": 5, "pairs_differ": 0.01}, **SOUGHT)
+    saturated = planning.plan_judge({"levels": 5, "pairs_differ": 0.01}, **SOUGHT)
     assert len(saturated.notes) == 1
     assert "saturated" in saturated.notes[0]
 
@@ -154,7 +165,7 @@ def test_what_no_number_of_groups_reaches_is_said():
 def test_a_bad_option_is_one_clear_error(given, sought, said):
     given = given if said.startswith("expected") else {"levels": 5, "pairs_differ": 0.3} | given
     with pytest.raises(InputError) as error:
-        planning.of_judge(given, **SOUGHT | sought)
+        planning.plan_judge(given, **SOUGHT | sought)
     assert said in str(error.value)
 
 

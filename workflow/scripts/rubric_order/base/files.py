@@ -34,12 +34,9 @@ LEFT_SECONDS = 3600.0  # an older temporary file belongs to no running job: writ
 
 @contextlib.contextmanager
 def atomic(path: str | Path, *, rename: Callable[[Path], Path] | None = None) -> Iterator[Path]:
-    """A temporary path beside `path`. It replaces `path` when the block ends, and is removed if the block fails.
+    """A temporary path beside `path`, which replaces it when the block ends, and is removed if the block fails.
 
-    Args:
-        path: the output.
-        rename: function from the written file to the output's path (in the same folder), if the content decides the
-            path.
+    `rename` makes the output's path, in the same folder, from the written file where the content decides it.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -83,9 +80,8 @@ def copy(source: str | Path, target: Path) -> None:
 
 
 def write_csv(table: "pd.DataFrame", path: str | Path) -> None:
-    """Write a table as CSV, with an apostrophe before each text that a spreadsheet would take for a formula.
-
-    Numbers stay as they are, in texts too. `without_marks` takes the apostrophes away again.
+    """Write a table as CSV, with an apostrophe, see `without_marks`, before texts that a spreadsheet would take for
+    formulas.
     """
 
     def marked(value: object) -> object:
@@ -122,11 +118,7 @@ def sha256(path: str | Path) -> str:
 
 
 def check_regular(path: str | Path) -> None:
-    """Refuse what is no regular file, such as a pipe, which cannot be read twice and can wait without an end.
-
-    Raises:
-        InputError: there is no such file, or it is not regular.
-    """
+    """Refuse what is no regular file, such as a pipe, which cannot be read twice and can wait without an end."""
     if not os.path.exists(path):
         raise InputError(f"{path}: no such file")
     if not os.path.isfile(path):
@@ -137,11 +129,7 @@ def check_regular(path: str | Path) -> None:
 def unpacked(path: str | Path, place: Callable[[], str] = str) -> Iterator[IO[bytes]]:
     """A file for reading, unpacked where it begins like a gzip file, whatever its name.
 
-    Args:
-        place: function that gives the place of an error in the file, such as ``line 7: ``.
-
-    Raises:
-        InputError: the file is missing, cannot be read, or is a broken gzip file.
+    `place` gives the place of an error in the file, such as ``line 7: ``.
     """
     try:
         with open(path, "rb") as file:
@@ -157,11 +145,7 @@ def unpacked(path: str | Path, place: Callable[[], str] = str) -> Iterator[IO[by
 
 
 def read_text(path: str | Path) -> str:
-    """Text of a UTF-8 file, unpacked where it is packed by gzip, with its line ends as they are.
-
-    Raises:
-        InputError: the file is missing or cannot be read, or is not UTF-8.
-    """
+    """Text of a UTF-8 file, with its line ends as they are."""
     with unpacked(path) as file:
         content = file.read()
     try:
@@ -176,11 +160,6 @@ def bad_byte(error: UnicodeDecodeError) -> str:
 
 
 def read_json(path: str | Path) -> object:
-    """Content of a JSON file.
-
-    Raises:
-        InputError: the file cannot be read, is not JSON (with line and column), repeats a key, or is nested too deeply.
-    """
     return parse_json(read_text(path), path)
 
 
@@ -190,12 +169,7 @@ def read_json_lines(path: str | Path) -> list[tuple[int, Any]]:
 
 
 def json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
-    """Number (from 1) and content of each non-blank line of a JSON Lines file, packed by gzip or not.
-
-    Raises:
-        InputError: the file cannot be read; or a line is not JSON, repeats a key, or is nested too deeply. The message
-            has the number of the line.
-    """
+    """Number (from 1) and content of each non-blank line of JSON Lines, packed by gzip or not; an error names its line."""
     number = 0
     with unpacked(path, lambda: f"line {number + 1}: ") as file:
         for number, raw in enumerate(file, start=1):
@@ -239,16 +213,7 @@ def check_fields(record: Mapping[str, Any], kinds: Mapping[str, type], where: st
 
 
 def parse_json(text: str, path: str | Path, line: int | None = None) -> Any:
-    """Content of a text of JSON.
-
-    Args:
-        text: the text.
-        path: file of the text, for error messages.
-        line: line of the text, for error messages.
-
-    Raises:
-        InputError: the text is not JSON, repeats a key, or is nested too deeply.
-    """
+    """Content of a text of JSON that repeats no key; `path` and `line` are for messages."""
     where = f"{path}" if line is None else f"{path}: line {line}"
 
     def unique(pairs: list[tuple[str, object]]) -> dict[str, Any]:
@@ -292,15 +257,10 @@ def _check_depth(content: object, where: str) -> None:
 
 
 def read_csv(path: str | Path, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
-    """Rows of a CSV file with a header: the number of each row's last line, from 1, and a dictionary of its cells.
+    """Rows of a CSV file with a header, of which `columns` are required: number of the last line (from 1), and cells by
+    name.
 
-    Args:
-        path: the file. Blank lines are skipped.
-        columns: the required columns.
-
-    Raises:
-        InputError: the file is not CSV; a row has more or fewer cells than there are columns; a required column is
-            missing; a column occurs twice; or there are no rows. Messages of the first two kinds name the line.
+    Blank lines are skipped; ragged rows, repeated columns and a file without rows are refused.
     """
     csv.field_size_limit(2**24)
     # strict: otherwise a quote that is never closed takes all later rows into one cell
@@ -353,13 +313,10 @@ class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: 
 
 
 def _check_aliases(text: str) -> None:
-    """Refuse a YAML text whose aliases repeat more than `MAX_REPEATED` values in all, or contain themselves.
-
-    A few lines of aliases of aliases can stand for billions of values. This function counts the values and creates
+    """Refuse YAML whose aliases repeat more than `MAX_REPEATED` values or contain themselves; counts values, creates
     none.
 
-    Raises:
-        yaml.MarkedYAMLError: the aliases repeat too many values. The error marks the alias that exceeds the limit.
+    A few lines of aliases of aliases can stand for billions of values.
     """
     sizes: dict[str, int] = {}  # number of values under each anchor
     count = repeated = 0
@@ -392,12 +349,7 @@ def _check_aliases(text: str) -> None:
 
 
 def read_yaml(path: str | Path) -> object:
-    """Content of a YAML file.
-
-    Raises:
-        InputError: the file cannot be read, is not YAML, repeats a key, is nested too deeply, or has aliases that stand
-            for too many values. The message has the line and column if they are known.
-    """
+    """Content of a YAML file that repeats no key and whose aliases stand for few values."""
     text = read_text(path)
     try:
         _check_aliases(text)

@@ -17,13 +17,7 @@ from rubric_order.pages import page as pages
 
 
 class Audit(NamedTuple):
-    """Cards of a file.
-
-    Attributes:
-        form: form of the file: `SCORES`, `CHOICES`, or the form of a log.
-        cards: cards of scores; empty if the file has choices.
-        choices: cards of choices; empty if the file has scores.
-    """
+    """Cards of a file of scores or of choices; `form` is `SCORES`, `CHOICES`, or the form of a log."""
 
     form: str
     cards: tuple[Card, ...]
@@ -31,7 +25,6 @@ class Audit(NamedTuple):
 
     @property
     def all(self) -> tuple[Card | ChoiceCard, ...]:
-        """The cards of either kind."""
         return (*self.cards, *self.choices)
 
 
@@ -45,18 +38,9 @@ def audit(
     margin_points: float = estimates.POINTS,
     margin_log_odds: float = estimates.LOG_ODDS,
 ) -> Audit:
-    """Cards of a file of reads.
+    """Cards of a file, see `score_tables.read_file`; effects below the margins (points, log-odds) count as none.
 
-    Args:
-        file: see `score_tables.read_file`.
-        columns, scale: see `results.bias_card`.
-        nominal: whether the orderings list candidates instead of levels.
-        labels: meanings of written labels of choices.
-        margin_points: a smaller shift of the mean score counts as none.
-        margin_log_odds: a smaller preference for a position counts as none.
-
-    Raises:
-        InputError: the form of the file is not known, or the file is not as described.
+    With `nominal`, the orderings list candidates in place of levels; `labels` are meanings of written choices.
     """
     log = read_form(file, columns, nominal=nominal, labels=labels)
     if not log.ordered:
@@ -79,12 +63,8 @@ def read_form(file: Path, columns: Mapping[str, str] | None, *, nominal: bool, l
 
 
 def page(found: Audit, file: Path, used: Mapping[str, object]) -> str:
-    """The page of an audit, as one file that loads nothing else.
-
-    Args:
-        found: the cards.
-        file: file that was read; the page shows its name, but not its folder.
-        used: options with which the file was read.
+    """Page of an audit, one file that loads nothing else: it shows the name of `file`, not its folder, and options
+    `used`.
     """
     run = {"file": file.name, "form": found.form, **{name: value for name, value in used.items() if value}}
     if found.cards:

@@ -37,38 +37,16 @@ BOTH_ORDERS = "Judge each comparison in all orders, and count a candidate as the
 
 
 class Evidence(NamedTuple):
-    """Findings on one judge's choices.
+    """Findings on one judge's choices among `n` candidates; positions count from 1, shares are of choices or
+    comparisons.
 
-    Attributes:
-        judge: name of the judge.
-        n: number of candidates.
-        places: share of each position among the choices that are no ties.
-        changed: share of comparisons whose winner changes with the order.
-        excess: how much more often two orders disagree than two reads of one order; unknown if repeats may be copies.
-        copied: whether two reads of one order disagree so rarely that they may be copies, see `repetition.HARDLY`.
-        worth: log-odds that each position adds to a candidate.
-        first_last: worth of the first position minus worth of the last.
-        worst: lowest and highest end of the interval of `first_last`, if each read without a choice had chosen the last
-            position, or the first.
-        position: the position that has an effect most clearly; of pairs, the first.
-        over: the position that it is compared with; 0 for the mean position.
-        limits: sentence on the positions that the reads compare; empty if they compare all.
-        chance: greatest share of comparisons whose winner can change by chance alone.
-        always: the position that all comparisons choose whose winner changes with the order; 0 if there is none.
-        fairness: share of comparisons that are inconsistent and choose a later position most often, minus the share
-            that are inconsistent and choose the first position most often, see `series.preference_fairness`.
-        ties: share of ties among the choices.
-        failed: share of reads without a choice.
-        gold: share of choices that agree with people's choice.
-        gold_first: this share among reads that show people's choice first.
-        gold_later: this share among reads that show people's choice later.
-        gold_gap: mean over comparisons of `gold_first` minus `gold_later`, from comparisons that have both.
-        longest: share of choices that name the longest candidate.
-        crossed: share of comparisons that are read in several orders.
-        groups: effective number of groups that tell what a position adds.
-        estimands: effects of the order, from which the verdict is made.
-        counts: numbers of comparisons, of groups, and of reads with and without a choice; and the greatest number of
-            orders in which a comparison was read.
+    `places`: share of each position among choices that are no ties. `changed`: comparisons whose winner changes with
+    the order. `excess`: how much more often two orders disagree than two reads of one; unknown if repeats may be
+    copies. `worth`: log-odds that a position adds. `worst`: ends of `first_last` if each read without a choice had
+    chosen the last, or the first, position. `position` has the clearest effect, over `over` (0: the mean). `chance`:
+    greatest share that changes by chance alone. `always`: position that all changing comparisons choose. `fairness`:
+    see `series.preference_fairness`. `gold_gap`: agreement with people where their choice stands first minus later.
+    `groups`: effective number that tells the worth.
     """
 
     judge: str
@@ -101,13 +79,7 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class ChoiceCard:
-    """Card of one judge's choices.
-
-    Attributes:
-        evidence: the numbers.
-        verdict: one of `VERDICTS`.
-        reasons, advice, notes: sentences.
-    """
+    """Card of one judge's choices, with one of `VERDICTS`."""
 
     evidence: Evidence
     verdict: str
@@ -117,7 +89,6 @@ class ChoiceCard:
 
     @property
     def judge(self) -> str:
-        """The judge's name."""
         return self.evidence.judge
 
     def to_dict(self) -> dict[str, Any]:
@@ -153,39 +124,24 @@ def choice_cards(
     margin_log_odds: float = estimates.LOG_ODDS,
     notes: Sequence[str] = (),
 ) -> list[ChoiceCard]:
-    """Cards of choices, one per judge and number of candidates.
-
-    Args:
-        table, where, columns, labels: see `choice_tables.as_comparisons`.
-        margin_log_odds: a smaller preference for a position counts as none.
-        notes: sentences that each card has.
-
-    Raises:
-        InputError: see `choice_tables.as_comparisons`.
-    """
+    """Cards of choices, one per judge and number of candidates; log-odds below the margin count as none."""
     scores = choice_tables.as_comparisons(table, where, columns=columns, labels=labels)
-    made = []
-    for (judge, n), own in scores.groupby(["judge", "n"], sort=True):
-        if own["score"].isna().all():
+    cards = []
+    for (judge, n), rows in scores.groupby(["judge", "n"], sort=True):
+        if rows["score"].isna().all():
             raise InputError(f"{where}: judge {judge!r:.60}: no choice in any row")
-        evidence = _gather(own.reset_index(drop=True), str(judge), int(n), margin_log_odds)
+        evidence = _gather(rows.reset_index(drop=True), str(judge), int(n), margin_log_odds)
         word, reasons, advice = _verdict(evidence)
-        made.append(ChoiceCard(evidence, word, reasons, advice, (*notes, *_notes(own, evidence))))
-    return made
+        cards.append(ChoiceCard(evidence, word, reasons, advice, (*notes, *_notes(rows, evidence))))
+    return cards
 
 
 class Effect(NamedTuple):
-    """What positions add to a candidate's log-odds.
+    """Log-odds that positions add to a candidate, see `Evidence`.
 
-    Attributes:
-        worth: worth of each position, with intervals; empty if comparisons are read in one order.
-        first_last: worth of the first position minus worth of the last.
-        bounds: the difference of two positions with the weakest evidence that it is small, at confidence 1 - 2 `LEVEL`.
-        p: p-value of no effect, adjusted for the number of positions.
-        position, over: the positions with the smallest p-value: one position and the mean over all (`over` is 0), or
-            two positions, of pairs and where reads do not compare all. ends: the difference, with its interval.
-        limits: see `Evidence`.
-        groups: effective number of groups with information.
+    `bounds`: the difference of two positions least clearly small, at confidence 1 - 2 `LEVEL`. `p`: of no effect,
+    adjusted for positions. `position`, `over`: those with the smallest p (`over` 0: the mean), whose difference is
+    `ends`.
     """
 
     worth: tuple[Interval, ...]
@@ -207,8 +163,8 @@ def _effect(reads: "Reads", imputed: int = 0) -> Effect:
         winners = np.where(reads.made & (winners == series.NONE), reads.shown[..., imputed - 1], winners)
     if not reads.crossed:
         won = np.where(winners > series.TIE, winners == 1, np.nan)
-        unit, read = np.nonzero(reads.made)
-        parts = reads.shown[unit, read, 0] == 1, won[unit, read], reads.pair[unit], reads.group[unit]
+        unit, order = np.nonzero(reads.made)
+        parts = reads.shown[unit, order, 0] == 1, won[unit, order], reads.pair[unit], reads.group[unit]
         rows = [series.within_pairs(*parts, level) for level in confidence]
         usual, small = map(Interval.of, rows)
         sizes = rows[0]["sizes"]
@@ -251,11 +207,9 @@ def _limits(reads: "Reads", apart: Sequence[tuple[int, int]]) -> str:
 
 
 class Reads(NamedTuple):
-    """The first read of each order of each comparison, see `position_consistency.arrays`.
+    """First read of each order of each comparison, see `position_consistency.arrays`; `group`, `pair`: indices from 0.
 
-    Attributes:
-        group, pair: index of each comparison's group, and of its candidates, from 0.
-        crossed: whether comparisons in several orders decide; otherwise comparisons of the same candidates do.
+    Comparisons in several orders decide if `crossed`; otherwise comparisons of the same candidates do.
     """
 
     winners: np.ndarray
@@ -343,59 +297,48 @@ def _gather(own: pd.DataFrame, judge: str, n: int, margin: float) -> Evidence:
     )
     survives = low.ends.low > 0 if effect.ends.estimate > 0 else high.ends.high < 0
     repeated = float(rows["excess"]["n_clusters"]) if "excess" in rows else 0.0
-    made = _estimands(evidence, reads, effect, survives=survives, repeated=repeated, margin=margin)
-    return evidence._replace(estimands=made)
+    effects = _estimands(evidence, reads, effect, survives=survives, repeated=repeated, margin=margin)
+    return evidence._replace(estimands=effects)
 
 
 def _estimands(
     found: Evidence, reads: Reads, effect: Effect, *, survives: bool, repeated: float, margin: float
 ) -> tuple[Estimand, Estimand, Estimand]:
-    """Effects of the order, see `estimands`.
+    """Effects of the order: `BEST` (winners that change, tested against chance), `SINGLE` (root of `excess`),
+    `LOG_ODDS`.
 
-    - `BEST`: share of the comparisons whose winner another order changes, by the order or by chance. A comparison with
-      a failed read counts as one whose winner changes. It is found if this share, with such comparisons as unchanged,
-      is above `Evidence.chance`, tested on one side: `p` is rounded up to .001, .01, .05 or 1.
-    - `SINGLE`: the probability of a choice in one order minus that in another, as the root of its mean square over
-      comparisons: the root of `Evidence.excess`. It is found if this is above 0 and no read failed.
-    - `LOG_ODDS` that a position adds, on average over comparisons.
-
-    Each test has a part of `LEVEL`, by which its `p` is divided, so that all find an effect in at most `LEVEL` of the
-    judges without one.
-
-    The margin in log-odds changes the probability of a choice between two equal candidates by tanh(margin / 2). This is
-    the margin of `SINGLE`; that of `BEST` is half of it. If so few winners change, by chance or not, an effect is small
-    whatever its log-odds are, so that `BEST` alone decides. Otherwise the other two do.
-
-    Args:
-        survives: whether a finding does not depend on what failed reads would have chosen.
-        repeated: number of groups with comparisons that were read twice in each order.
+    The margin in log-odds moves the choice between equals by tanh(margin / 2): the margin of `SINGLE`, twice that of
+    `BEST`. A failed read counts as a change (as none in the test, one-sided, p rounded up). Few changing winners are a
+    small effect whatever the log-odds. Each test has a part of `LEVEL`, see `PARTS`, by which its `p` is divided.
+    `survives`: the finding does not depend on failed reads. `repeated`: groups with comparisons read twice in each
+    order.
     """
     shift = math.tanh(margin / 2)
     p = min(1.0, effect.p / PARTS[LOG_ODDS]) if enough.VERDICT.met(found.groups) else math.nan
     few = () if enough.VERDICT.met(found.groups) else (_few(found),)
     lost, cause = _losses(found, reads, survives)
     whole = (reads.made.sum(axis=1) == reads.made.sum(axis=1).max()) & reads.crossed
-    winners, made = reads.winners[whole], reads.made[whole]
-    differs = (made & ((winners != winners[:, :1]) | (winners == series.NONE))).any(axis=1).astype(float)
+    winners, asked = reads.winners[whole], reads.made[whole]
+    differs = (asked & ((winners != winners[:, :1]) | (winners == series.NONE))).any(axis=1).astype(float)
     changed = shares.share(differs, reads.group[whole], estimates.CONFIDENCE).interval
     best = Estimand(BEST, found.changed, changed, shift / 2, p, missing=few)
     if not best.small:
-        sure = differs * ~(made & (winners == series.NONE)).any(axis=1)
+        sure = differs * ~(asked & (winners == series.NONE)).any(axis=1)
         sides = [(level, 1 - 2 * PARTS[BEST] * level) for level in (0.001, 0.01, LEVEL)]
         lows = [(level, shares.share(sure, reads.group[whole], confidence).low) for level, confidence in sides]
         above = next((level for level, low in lows if low > found.chance), 1.0)
         best = dataclasses.replace(best, p=math.nan if few else above, required=False)
-    known = found.excess.bounded and enough.VERDICT.met(repeated)
+    bounded = found.excess.bounded and enough.VERDICT.met(repeated)
     unknown = COPIED if found.copied else "Not every order was read twice."
     root = [math.sqrt(max(end, 0)) for end in found.excess]
     single = Estimand(
         SINGLE,
-        Interval(*root) if known else UNKNOWN,
-        Interval(0, 0, root[2]) if known else UNKNOWN,
+        Interval(*root) if bounded else UNKNOWN,
+        Interval(0, 0, root[2]) if bounded else UNKNOWN,
         shift,
-        _excess_p(found.excess, repeated) if known and not cause else math.nan,
+        _excess_p(found.excess, repeated) if bounded and not cause else math.nan,
         required=not best.small,
-        missing=(*few, *lost, *(() if known else (unknown,))),
+        missing=(*few, *lost, *(() if bounded else (unknown,))),
     )
     log_odds = Estimand(
         LOG_ODDS,
@@ -421,21 +364,26 @@ def _few(found: Evidence) -> str:
 
 
 def _losses(found: Evidence, reads: Reads, survives: bool) -> tuple[tuple[str, ...], tuple[Cause, ...]]:
-    """What reads without a choice do to the result: a reason why no effect can be shown to be small; and a cause.
+    """Reason why, with failed reads, no effect can be shown to be small; and the cause that they may be.
 
-    Two tests compare reads of one comparison (or of one pair of candidates): whether reads fail more often in one order
-    than in another, and more often where the winner of the other reads stands at one position than at another.
+    Two tests within comparisons (or pairs of candidates): whether reads fail more often in one order, and where the
+    winner of the other reads stands.
     """
     failed = reads.made & (reads.winners == series.NONE)
     if not failed.any():
         return (), ()
-    unit, read = np.nonzero(reads.made)
-    other = np.roll(reads.winners, 1, axis=1)[unit, read]  # winner in another read of the comparison
-    shown, failure, group = reads.shown[unit, read], failed[unit, read], reads.group[unit]
-    known = other > series.TIE
+    unit, order = np.nonzero(reads.made)
+    other = np.roll(reads.winners, 1, axis=1)[unit, order]  # winner in another read of the comparison
+    candidate, failure, group = reads.shown[unit, order], failed[unit, order], reads.group[unit]
+    clear = other > series.TIE
     tests = [
-        _alike(failure, (shown == 1).argmax(axis=1), unit if reads.crossed else reads.pair[unit], group),
-        _alike(failure[known], (shown == other[:, None]).argmax(axis=1)[known], np.zeros(known.sum()), group[known]),
+        _alike(failure, (candidate == 1).argmax(axis=1), unit if reads.crossed else reads.pair[unit], group),
+        _alike(
+            failure[clear],
+            (candidate == other[:, None]).argmax(axis=1)[clear],
+            np.zeros(clear.sum()),
+            group[clear],
+        ),
     ]
     depends = min(tests) <= LEVEL / 2
     share = failed.sum() / reads.made.sum()

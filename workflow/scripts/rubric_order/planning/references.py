@@ -74,7 +74,7 @@ class Slot(NamedTuple):
 class Plan(NamedTuple):
     """Plan of reference answers. Of two `judges`, the first writes in the first round and reviews in the second.
 
-    `settings` have the profiles of `Judge.with_roles`; `templates` are by step and, for the blind score, by judge.
+    `settings` have the profiles of `Judge.add_roles`; `templates` are by step and, for the blind score, by judge.
     """
 
     slots: Sequence[Slot]
@@ -351,7 +351,7 @@ def load_plan(
     """
     described: dict[str, Any] = {path.stem: files.read_json(path) for path in weights}
     makers = {
-        name: judges.read(block).with_weights(described.get(name, {})) for name, block in settings["settings"].items()
+        name: judges.read(block).add_weights(described.get(name, {})) for name, block in settings["settings"].items()
     }
     template_names = [*STEPS, *settings["judges"]]
     prompts = dict(zip(template_names, map(frames.load_template, templates), strict=True))

@@ -196,10 +196,14 @@ def _spread_of_draws(
     return Spread(factor * moved.mean(), error, False)
 
 
-def bias_groups(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, power: float = POWER) -> Needed:
+def bias_groups(
+    errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, power: float = POWER, margin: float = 0.0
+) -> Needed:
     """Number of groups at which a share `power` of cards is `biased` by the test for one position's effect in log-odds,
-    or for the usual ordering's shift in points.
+    or for the usual ordering's shift in points. A card of enough groups calls an effect below `margin` negligible.
     """
+    if max(log_odds, points) < margin:
+        return Needed(math.inf, f"an effect below the margin of {margin:g} is negligible, which more groups show")
     if not _sizes(errors, log_odds, points):
         return Needed(math.inf, "the reads do not vary, so that errors are not known")
 

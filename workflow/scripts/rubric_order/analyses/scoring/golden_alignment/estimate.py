@@ -22,12 +22,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Agreement of golden scores with the mean of people's scores.
 
-    Args:
-        items: one row per item of the datasets.
-        human_scales: dictionary from dataset to its least and greatest human score, by default `golden.SCALE`.
-        confidence: confidence of the intervals.
-        golden_scores: votes of judges on items, see `golden_scores.estimate`; None if no judge makes golden scores.
-
     Returns:
         One row per dataset, `source` (``labels``, or a judge) and `quantity`. `quantity` is one of:
 
@@ -36,9 +30,6 @@ def estimate(
         - ``differ``, for judges only: share of items whose reads do not all agree.
         - ``median``, for judges only: share of items whose golden score is the median, because no score has more reads
           than any other.
-
-        Intervals come from leaving out each group in turn, with Student's t, for correlations on the scale of Fisher's
-        z.
 
     Source: Li et al. (2025), Table 2, for correlations; it has no intervals and no counts of reads that differ.
     """
