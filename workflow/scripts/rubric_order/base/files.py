@@ -169,7 +169,7 @@ def read_json_lines(path: str | Path) -> list[tuple[int, Any]]:
 
 
 def json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
-    """Number (from 1) and content of each non-blank line of JSON Lines, packed by gzip or not; an error names its line."""
+    """Number (from 1) and content of each non-blank line of JSON Lines, packed by gzip or not; errors name it."""
     number = 0
     with unpacked(path, lambda: f"line {number + 1}: ") as file:
         for number, raw in enumerate(file, start=1):
