@@ -1,6 +1,5 @@
-"""Reads for calibration as a table of items by orderings, with one read per cell.
-
-The reads of each group of items are summed. Calibrations are learnt from these sums.
+"""Reads for calibration as a table of items by orderings, one a cell, and their sums over groups, from which
+calibrations are learnt.
 """
 
 from typing import NamedTuple
@@ -20,16 +19,8 @@ MOST_ORDERINGS = 120  # all orderings of five options
 
 
 class Laid(NamedTuple):
-    """Items that have a score by one readout in every ordering.
-
-    Attributes:
-        orderings: the orderings, given by the score at each position, shape (D, n).
-        halves: halves of the orderings.
-        values: score of the first read of each item in each ordering, shape (m, D).
-        probabilities: probability of the option at each position in these reads, shape (m, D, n); None for readout
-            ``hard``.
-        rows: True for the items of the block that are laid out, shape (n_items,), bool.
-        group: index of each item's group, from 0, shape (m,).
+    """Items that have a score in every ordering, from the first read of each: `values` (m, D), `probabilities` (m, D,
+    n; None for ``hard``), `rows` of the block.
     """
 
     orderings: np.ndarray
@@ -59,20 +50,8 @@ class Laid(NamedTuple):
 
 
 def lay_out(block: Block, readout: Readout) -> Laid | None:
-    """Lay out the items of a block that have a score in every ordering.
-
-    Args:
-        block: the reads.
-        readout: ``hard`` for written scores, or ``soft`` for scores expected from the option probabilities.
-
-    Returns:
-        The items. None in five cases:
-
-        - the readout is missing;
-        - items do not share orderings;
-        - there are more than `MOST_ORDERINGS` orderings;
-        - the orderings cannot be halved;
-        - no item has a score in every ordering.
+    """Lay out the items of a block; None without the readout, shared orderings (up to `MOST_ORDERINGS`) that can be
+    halved, or complete items.
     """
     block, columns = block.common, {VALUES[readout], READOUTS[readout]}
     if not columns <= set(block.table) or not block.design.shared or len(block.orderings[0]) > MOST_ORDERINGS:

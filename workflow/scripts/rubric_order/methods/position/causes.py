@@ -1,13 +1,13 @@
-"""Causes other than positions that could give the findings of a bias card, and p-values that allow for each of them.
+"""Causes other than positions that could give the findings of a card, and p-values that allow for each of them.
 
 - **failures**: reads without a score are more frequent in some orderings, there for low or high scores, or where the
   scores of an item's other reads stand at some position.
-- **scale**: the judge is surer in some orderings. Log-odds then change most for the scores that it prefers anyway.
-- **one ordering**: without one ordering, no position is preferred; or too few are left to test this.
-- **copies**: repeats of a prompt hardly ever differ, so that they do not show chance, see `repetition.copied`.
+- **scale**: surer in some orderings, where log-odds change most for the scores that are preferred anyway.
+- **one ordering**: without it, no position is preferred, or too few are left to test this.
+- **copies**: repeats hardly ever differ, so that they do not show chance, see `repetition.copied`.
 - **written**: what positions add to written scores beyond option probabilities, with its bound.
-- **group**: the correlation of what orderings do to the items of a group.
-- **saturation**: the least share of the commonest score in any ordering.
+- **group**: correlation of what orderings do to a group's items.
+- **saturation**: least share of the commonest score in any ordering.
 - **rounding**: option probabilities have one decimal.
 """
 
@@ -38,10 +38,10 @@ SINGULAR = 1e-6  # of the greatest eigenvalue of a covariance; directions with l
 
 
 def causes(block: Block, power: float = 1.0) -> list[Row]:
-    """Rows of the causes that could be tested, each with `cause` and `readout`, and `tests` where a finding falls.
+    """Rows of the causes that could be tested: `cause`, `readout`, its `p`, and `tests` (p-values of `order_tests` that
+    allow for it) where a finding falls.
 
-    `tests` is a dictionary from tests of `order_tests` to p-values that allow for the cause. `p` is the p-value of the
-    cause itself. Where items share orderings, those of few items are left out. `power` is `sampling.exponent`.
+    Of orderings that items share, those of few items are left out. `power` is `sampling.exponent`.
     """
     block = block.common
     rows, recurring = (
@@ -109,15 +109,14 @@ def _name(block: Block, ordering: int) -> str:
 
 
 def _usual(block: Block) -> np.ndarray:
-    """True for the ordering from the lowest score up, shape (D,)."""
     return (np.diff(block.orderings[0], axis=1) > 0).all(axis=1)
 
 
 def _failures(block: Block, readout: Readout, values: np.ndarray) -> Iterator[Row]:
-    """The test that failures depend on the ordering, and what is left of findings for any plausible missing scores.
+    """Test that failures depend on the ordering, and what is left of findings for any plausible missing scores.
 
-    A missing score can be any between the least and the greatest that the item got in other reads. Log-odds are those
-    of the orderings that fail no more often than the mean.
+    A missing score can be any between the item's least and greatest; log-odds are of orderings that fail no more than
+    the mean.
     """
     shown, number = block.orderings
     shape = len(block.items), len(shown)
@@ -180,11 +179,10 @@ def _failures(block: Block, readout: Readout, values: np.ndarray) -> Iterator[Ro
 
 
 def _failures_by_position(block: Block) -> Iterator[Row]:
-    """The test that scores are missing where likely ones stand at some position, and what is left of findings.
+    """Test that scores are missing where likely ones (of other reads) stand at some position, and what is left.
 
-    Likely scores of a read are those of the item's other reads. A growing part of the failures, those at which such a
-    position is likeliest first, gets the score that stands there. So does the position that is chosen least, up to the
-    part that the reads do not exclude: all failures, if other reads of an item do not show what it would score.
+    A growing part of the failures, likeliest first, gets the score that stands there; so does the least chosen
+    position, up to the part that the reads do not exclude (all, if they do not show what items would score).
     """
     score = block.table["score"].to_numpy(dtype=float, na_value=np.nan)
     failed, n = np.isnan(score), block.n
@@ -262,7 +260,6 @@ def _none() -> dict[str, float]:
 
 
 def _log_odds(block: Block, readout: Readout) -> dict[str, float]:
-    """p-values of the tests in log-odds; 1 if a test cannot be made."""
     return _of_fits(preference.sums(preference.compared(block, readout)).by_cluster(block.units("group")), block.n)
 
 
@@ -273,7 +270,7 @@ def _of_fits(fits: preference.Preference, n: int) -> dict[str, float]:
 
 
 def _one_ordering(block: Block, readout: Readout) -> Iterator[Row]:
-    """Findings in log-odds that one ordering makes alone: without it, they are not found, and estimates differ."""
+    """Findings in log-odds that one ordering makes alone: without it they are not found, and estimates differ."""
     shown, number = block.orderings
     group, n = block.units("group"), block.n
     if len(shown) < FEWEST_ORDERINGS:
@@ -308,7 +305,7 @@ def _one_ordering(block: Block, readout: Readout) -> Iterator[Row]:
 
 
 def _departures(block: Block, readout: Readout) -> np.ndarray:
-    """Mean departure of the scores in each ordering from their item's mean, shape (number of orderings,)."""
+    """Mean departure of the scores in each ordering from their item's mean, shape (D,)."""
     values = dict(block.readouts())[readout]
     score, size = values[block.item, block.column], len(block.orderings[0])
     scored = ~np.isnan(score)
@@ -325,7 +322,6 @@ def _p(fit: preference.Preference, test: str) -> float:
 
 
 def _moved(whole: cluster_robust.Fit, part: cluster_robust.Fit, contrast: np.ndarray) -> float:
-    """p-value of no difference between contrasts of two fits to the same groups; 1 where a fit has no numbers."""
     moved = (whole.coefficients - part.coefficients) @ contrast.T
     influence = (whole.influence - part.influence) @ contrast.T
     if not (np.isfinite(moved).all() and np.isfinite(influence).all()):
@@ -384,13 +380,9 @@ def _scale(block: Block) -> Iterator[Row]:
 def _written(block: Block, power: float) -> Iterator[Row]:
     """What positions, or orderings, add to an item's written scores beyond its option probabilities, in points.
 
-    A read's selections of positions less their probabilities, r, have covariance V if answers are drawn from the
-    probabilities. If the item prefers positions by log-odds b beyond them, r is V b on average, and Q b is what b does
-    to its expected scores. Products r'Ar of two reads of an item then sum to b'Qb, the variance over its orderings, if
-    A solves that sum of V A V over these pairs = Q; one step from A = V⁻QV⁻ of the summed V is close.
-
-    Args:
-        power: power of the probabilities with which answers are drawn, see `sampling.exponent`.
+    A read's selections less probabilities, r, have covariance V if drawn from these; log-odds b beyond them make r = V
+    b on average, and Q b is what b does to expected scores. Products r'Ar of two reads sum to b'Qb, the variance over
+    orderings, if A solves sum of V A V = Q: one step from A = V⁻QV⁻ is close.
     """
     column = "position_probabilities"
     if not block.crossed or not np.isfinite(power) or column not in block.table:
