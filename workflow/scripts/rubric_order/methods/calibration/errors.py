@@ -44,7 +44,7 @@ class Expected(NamedTuple):
 
 def levels(means: np.ndarray, group: np.ndarray) -> np.ndarray:
     """Mean of each half of an item (m, 2) less the half's shift, which is estimated in other groups."""
-    return means - _of_other_groups(means - means.mean(axis=1, keepdims=True), group)
+    return means - _others_mean(means - means.mean(axis=1, keepdims=True), group)
 
 
 def single(values: np.ndarray, targets: np.ndarray, place: np.ndarray | int, mark: float = np.inf) -> Expected:
@@ -66,10 +66,10 @@ def several(values: np.ndarray, levels: np.ndarray, halves: Halves, reads: int, 
     """Expectations for the mean of `reads` reads per item, in different random orderings of one half."""
     parts = []
     for side, chosen in enumerate((~halves.second, halves.second)):
-        own, size = values[:, chosen], int(chosen.sum())
-        mean = _each(own.mean(axis=1), levels[:, 1 - side], mark)
-        left = own.var(axis=1) * (size - reads) / (reads * max(size - 1, 1))  # sampling without replacement
-        passes = _passes(own, mark).mean(axis=1) if reads == 1 else mean.passes if reads == size else np.nan * left
+        half, size = values[:, chosen], int(chosen.sum())
+        mean = _each(half.mean(axis=1), levels[:, 1 - side], mark)
+        left = half.var(axis=1) * (size - reads) / (reads * max(size - 1, 1))  # sampling without replacement
+        passes = _passes(half, mark).mean(axis=1) if reads == 1 else mean.passes if reads == size else np.nan * left
         parts.append(mean._replace(square=mean.square + left, value_square=mean.value_square + left, passes=passes))
     return Expected(*(np.mean(both, axis=0) for both in zip(*parts, strict=True)))
 
@@ -90,9 +90,9 @@ def opposite(
     level = levels(means, group)
     sizes = np.array([(~halves.second).sum(), halves.second.sum()])
     side: np.ndarray = halves.second.astype(int)
-    own = means[:, side]
-    added = _of_other_groups(reads - own, group)
-    without = level[:, side] + (own - reads + added) / (sizes[side] - 1)
+    half_mean = means[:, side]
+    added = _others_mean(reads - half_mean, group)
+    without = level[:, side] + (half_mean - reads + added) / (sizes[side] - 1)
     both = np.concatenate([firsts, halves.reverse[firsts]])
     value = (values[:, both] + values[:, halves.reverse[both]]) / 2
     parts = _each(value, without[:, both], mark)
@@ -100,7 +100,7 @@ def opposite(
     return Expected(*(part.mean(axis=1) for part in parts._replace(square=parts.square - excess)))
 
 
-def _of_other_groups(values: np.ndarray, group: np.ndarray) -> np.ndarray:
+def _others_mean(values: np.ndarray, group: np.ndarray) -> np.ndarray:
     groups = int(group.max()) + 1
     totals, counts = np.zeros((groups, values.shape[1])), np.bincount(group, minlength=groups)
     np.add.at(totals, group, values)

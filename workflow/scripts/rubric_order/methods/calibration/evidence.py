@@ -56,11 +56,11 @@ def lay_out(block: Block, readout: Readout) -> Laid | None:
     block, columns = block.common, {VALUES[readout], READOUTS[readout]}
     if not columns <= set(block.table) or not block.design.shared or len(block.orderings[0]) > MOST_ORDERINGS:
         return None
-    shown, number = block.orderings
-    parts = halves(shown)
+    orderings, number = block.orderings
+    parts = halves(orderings)
     if parts is None:
         return None
-    shape = len(block.items), len(shown)
+    shape = len(block.items), len(orderings)
     cells, first = np.unique(block.item * shape[1] + number, return_index=True)
     values = np.full(shape[0] * shape[1], np.nan)
     there = block.table[READOUTS[readout]].notna().to_numpy()
@@ -71,8 +71,8 @@ def lay_out(block: Block, readout: Readout) -> Laid | None:
         return None
     probabilities = None
     if readout == Readout.SOFT:
-        read: np.ndarray = np.empty(shape[0] * shape[1], dtype=int)
-        read[cells] = first
-        column = block.table[READOUTS[readout]].to_numpy()[read.reshape(shape)[rows].ravel()]
-        probabilities = np.stack(column).reshape(-1, *shown.shape)
-    return Laid(shown, parts, values[rows], probabilities, rows, block.units("group", rows))
+        row: np.ndarray = np.empty(shape[0] * shape[1], dtype=int)
+        row[cells] = first
+        column = block.table[READOUTS[readout]].to_numpy()[row.reshape(shape)[rows].ravel()]
+        probabilities = np.stack(column).reshape(-1, *orderings.shape)
+    return Laid(orderings, parts, values[rows], probabilities, rows, block.units("group", rows))

@@ -44,7 +44,7 @@ def halves(orderings: np.ndarray) -> Halves | None:
     for of_set in (_rotated, _added):
         sets, number, sizes = np.unique(of_set(orderings), axis=0, return_inverse=True, return_counts=True)
         if len(sets) > 1 and (sizes == n).all():
-            return _of_sets(orderings, number.ravel())
+            return _set_halves(orderings, number.ravel())
     return None
 
 
@@ -58,7 +58,7 @@ def _added(orderings: np.ndarray) -> np.ndarray:
     return (orderings - orderings[:, :1]) % orderings.shape[1] + 1
 
 
-def _of_sets(orderings: np.ndarray, number: np.ndarray) -> Halves:
+def _set_halves(orderings: np.ndarray, number: np.ndarray) -> Halves:
     """Halves of whole sets (`number` of each ordering's); a set and that of its reverses are in different halves."""
     code = {tuple(row): place for place, row in enumerate(orderings.tolist())}
     reverse = np.array([code.get(tuple(row), -1) for row in orderings[:, ::-1].tolist()])

@@ -72,17 +72,17 @@ def hard_sums(scores: np.ndarray, orderings: np.ndarray, targets: np.ndarray, gr
     in other orderings as target.
     """
     n, groups = orderings.shape[1], int(group.max(initial=-1)) + 1
-    item, read = np.nonzero(~np.isnan(scores) & ~np.isnan(targets))
-    written, target = scores[item, read], targets[item, read]
-    place = (orderings[read] == written[:, None]).argmax(axis=1)
+    item, column = np.nonzero(~np.isnan(scores) & ~np.isnan(targets))
+    written, target = scores[item, column], targets[item, column]
+    place = (orderings[column] == written[:, None]).argmax(axis=1)
     cell = (group[item] * n + written.astype(int) - 1) * n + place
     count, total = (np.bincount(cell, weights, groups * n * n) for weights in (None, target))
     offset, excess = np.zeros((groups * n * n, n)), np.zeros((groups, n))
     middle = orderings - (n + 1) / 2
-    np.add.at(offset, cell, middle[read])
-    np.add.at(excess, group[item], middle[read] * (written - target)[:, None])
+    np.add.at(offset, cell, middle[column])
+    np.add.at(excess, group[item], middle[column] * (written - target)[:, None])
     reads = np.zeros((groups, len(orderings)))
-    np.add.at(reads, (group[item], read), 1)
+    np.add.at(reads, (group[item], column), 1)
     information = np.einsum("gd,di,dj->gij", reads, middle, middle)
     shape = (groups, n, n)
     return HardSums(
@@ -204,8 +204,8 @@ def _fitted(count: np.ndarray, total: np.ndarray, parts: list[np.ndarray]) -> np
     moved = _solved(information.sum(axis=0) - information, right.sum(axis=0) - right) - estimate  # without each group
     fitted, start = np.zeros(len(weight)), 0
     for columns in parts:
-        own = slice(start, start := start + columns.shape[1])
-        part, noise = columns @ estimate[own], moved[:, own] @ columns.T
+        place = slice(start, start := start + columns.shape[1])
+        part, noise = columns @ estimate[place], moved[:, place] @ columns.T
         if len(parts) > 1:  # a constant belongs to the line
             mean = (weight @ part) / max(weight.sum(), 1)
             part, noise = part - mean, noise - (noise @ weight)[:, None] / max(weight.sum(), 1)

@@ -102,8 +102,8 @@ class Calibration(NamedTuple):
         shift = _array(block.get("shift"), f"{where}/shift", (n,))
         for name, array in (("position", position), ("interaction", interaction), ("shift", shift)):
             if array is not None and (np.abs(array) > LARGEST).any():
-                found = f"found {_first(array, -LARGEST, LARGEST):g}"
-                raise InputError(f"{where}/{name}: expected numbers from {-LARGEST:g} to {LARGEST:g}, {found}")
+                finding = f"found {_first(array, -LARGEST, LARGEST):g}"
+                raise InputError(f"{where}/{name}: expected numbers from {-LARGEST:g} to {LARGEST:g}, {finding}")
         seen = _array(block.get("counts"), f"{where}/counts", (n, n))
         if seen is not None and not (seen >= 0).all():
             raise InputError(f"{where}/counts: expected numbers of reads, found {_first(seen, 0, np.inf):g}")

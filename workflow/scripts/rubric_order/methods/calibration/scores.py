@@ -48,8 +48,8 @@ def calibrated(
             fold, models = _models(reads, folds=folds, interactions=interactions, seed=seed, name=name)
             of_group = dict(zip(groups, fold, strict=True))
             # A group without complete reads is in no fold: no calibration has seen it.
-            own = part["group_id"].map(of_group).fillna(-1).to_numpy(dtype=int)
-            values[rows] = _applied(part, readout, own, models)
+            index = part["group_id"].map(of_group).fillna(-1).to_numpy(dtype=int)
+            values[rows] = _applied(part, readout, index, models)
             calibrations[rows] = f"{strategy}, {readout}, {len(models) - 1} folds"
         yield table.assign(**{CALIBRATED_SCORE: values, NAME: calibrations})
 
@@ -64,12 +64,12 @@ def _readout(part: pd.DataFrame) -> Readout:
 
 def _learnt_from(part: pd.DataFrame, readout: Readout) -> tuple[str, Laid, list[str]] | None:
     """Strategy to learn from, its complete reads, and the names of their groups; None without enough groups."""
-    own: dict[str, Block] = {str(block.keys["strategy"]): block for block in blocks.blocks(part)}
+    by_strategy: dict[str, Block] = {str(block.keys["strategy"]): block for block in blocks.blocks(part)}
     for strategy in (*EVERY_POSITION, RECORDED):
-        if strategy not in own or (laid := lay_out(own[strategy], readout)) is None:
+        if strategy not in by_strategy or (laid := lay_out(by_strategy[strategy], readout)) is None:
             continue
         if int(laid.group.max()) + 1 >= FEWEST_GROUPS:
-            return strategy, laid, sorted(own[strategy].items.loc[laid.rows, "group_id"].unique())
+            return strategy, laid, sorted(by_strategy[strategy].items.loc[laid.rows, "group_id"].unique())
     return None
 
 
@@ -88,7 +88,7 @@ def _applied(part: pd.DataFrame, readout: Readout, fold: np.ndarray, models: dic
     """Calibrated score of each read, shape (n_reads,)."""
     values = np.full(len(part), np.nan)
     n = int(part["n"].iloc[0])
-    shown = blocks.matrix_of(part["ordering"].to_numpy()).reshape(len(part), n)
+    orderings = blocks.matrix_of(part["ordering"].to_numpy()).reshape(len(part), n)
     is_read = part[READOUTS[Readout.SOFT] if readout == Readout.SOFT else VALUES[readout]].notna().to_numpy()
     for one, model in models.items():
         rows = np.flatnonzero(is_read & (fold == one))
@@ -96,8 +96,8 @@ def _applied(part: pd.DataFrame, readout: Readout, fold: np.ndarray, models: dic
             continue
         if readout == Readout.SOFT:
             shares = blocks.matrix_of(part[READOUTS[readout]].to_numpy()[rows])
-            values[rows] = model.of_probabilities(shares, shown[rows])
+            values[rows] = model.of_probabilities(shares, orderings[rows])
         else:
             written = part[VALUES[readout]].to_numpy(dtype=float, na_value=np.nan)[rows]
-            values[rows] = model.of_scores(written, shown[rows])
+            values[rows] = model.of_scores(written, orderings[rows])
     return values

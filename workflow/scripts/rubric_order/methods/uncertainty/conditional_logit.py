@@ -33,7 +33,7 @@ class Comparisons(NamedTuple):
         """Summed weight of each row, shape (n_rows,)."""
         return np.bincount(self.row, self.weight, len(self.rows))
 
-    def by_cluster(self, values: np.ndarray) -> np.ndarray:
+    def cluster_sums(self, values: np.ndarray) -> np.ndarray:
         """Weighted sums of the rows' values over each cluster's comparisons, (n_rows, ...) -> (n_clusters, ...)."""
         return cluster_robust.sums_by(self.cluster, self.row, self.weight, self.n_clusters, values)
 
@@ -86,7 +86,7 @@ def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
     lost = special.expit(-(inner @ coefficients))
     one, other = np.triu_indices(x.shape[1])
     products = x[:, one] * x[:, other] * (lost * (1 - lost))[:, None]
-    summed = data.by_cluster(np.column_stack([x * lost[:, None], products]))
+    summed = data.cluster_sums(np.column_stack([x * lost[:, None], products]))
     score = np.ascontiguousarray(summed[:, : x.shape[1]])
     information = np.empty((data.n_clusters, x.shape[1], x.shape[1]))
     information[:, one, other] = information[:, other, one] = summed[:, x.shape[1] :]
@@ -146,13 +146,13 @@ def no_effect(data: Comparisons) -> float:
 
 def scores_of_nothing(data: Comparisons) -> np.ndarray:
     """Scores of each cluster at coefficients of 0, for `rao_scott.zero_total`, also where a fit is `separated`."""
-    return data.by_cluster(data.rows / 2)
+    return data.cluster_sums(data.rows / 2)
 
 
 def further_terms(data: Comparisons, found: cluster_robust.Fit, terms: np.ndarray) -> float:
     """p-value of no effect of terms (n_rows, m) that the model `found` lacks; NaN if collinear or for one cluster."""
-    told = not found.problem and data.n_clusters > 1
-    scores = scores_of_terms(data, found.coefficients, terms) if told else None
+    usable = not found.problem and data.n_clusters > 1
+    scores = scores_of_terms(data, found.coefficients, terms) if usable else None
     return np.nan if scores is None else rao_scott.zero_total(scores)
 
 
@@ -167,4 +167,4 @@ def scores_of_terms(data: Comparisons, coefficients: np.ndarray, terms: np.ndarr
     rest = terms - x @ (np.linalg.pinv((x * weight[:, None]).T @ x, hermitian=True) @ (x * weight[:, None]).T @ terms)
     if weight @ (rest**2).sum(axis=1) <= cluster_robust.ROUNDING * max(weight @ (terms**2).sum(axis=1), 1e-300):
         return None
-    return data.by_cluster(rest * lost[:, None])
+    return data.cluster_sums(rest * lost[:, None])

@@ -106,8 +106,8 @@ def reused(runs: np.ndarray, weights: np.ndarray) -> float:
     if len(runs) < 4 or n_groups < 2:
         return 1.0
     values = np.where(np.isnan(runs), np.nanmean(np.where(np.isnan(runs).all(axis=0), 0.0, runs), axis=0), runs)
-    own = values - (values @ weights / weights.sum())[:, None]
-    nearer = np.abs(own[2:] - own[:-2]) - np.abs(own[2:] - own[1:-1])
+    centred = values - (values @ weights / weights.sum())[:, None]
+    nearer = np.abs(centred[2:] - centred[:-2]) - np.abs(centred[2:] - centred[1:-1])
     still = (values[2:] == values[:-2]) & (values[2:] == values[1:-1])  # only the mean of the run differs
     sign = np.sign(np.where(still, 0.0, nearer.round(DIGITS)))
 

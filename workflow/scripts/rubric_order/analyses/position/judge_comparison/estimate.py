@@ -140,7 +140,7 @@ def _measured(block: blocks.Block, readout: Readout, clusters: Sequence[str]) ->
     measured = {}
     for cluster in clusters:
         unit, ids = block.units(cluster), np.unique(block.items[f"{cluster}_id"].to_numpy(dtype=str))
-        fit = positions.by_cluster(unit).fit()
+        fit = positions.regroup(unit).fit()
         quantities = {name: fit.contrast(weights) for name, weights in preference.contrasts(block.n).items()}
         chosen = _selection(sum_units(selected, unit))
         quantities[SELECTION] = chosen.estimate, chosen.influence
