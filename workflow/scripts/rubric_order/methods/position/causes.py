@@ -89,7 +89,7 @@ def _score_causes(block: Block) -> Iterator[Row]:
 
 def _correlation(block: Block, readout: Readout, values: np.ndarray) -> Row:
     """Correlation within groups of what orderings do to items, and the number of equal groups that follows from it."""
-    mean = block.by_ordering(values)
+    mean = block.ordering_means(values)
     has_mean = ~np.isnan(mean)
     away = additive.departures(additive.Cells(np.where(has_mean, mean, 0), has_mean.astype(float)))
     away -= away.mean(axis=0)
@@ -418,7 +418,7 @@ def _written(block: Block, power: float) -> Iterator[Row]:
     row: Row = {"cause": WRITTEN, "readout": Readout.HARD, "sd": of.estimate, "low": of.low, "high": of.high}
     row |= {"bound": of.inner_high, "p": 1.0}
     if block.design.shared and 1 < len(block.orderings[0]) <= MOST_ORDERINGS:  # together in the items of a group
-        rest = block.by_ordering(block.matrix("score") - block.matrix("expected_score"))
+        rest = block.ordering_means(block.matrix("score") - block.matrix("expected_score"))
         is_read = ~np.isnan(rest)
         rest = additive.departures(additive.Cells(np.where(is_read, rest, 0), is_read * 1.0))
         rest -= rest.sum(axis=0) / np.maximum(is_read.sum(axis=0), 1) * is_read
