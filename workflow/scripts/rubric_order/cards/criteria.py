@@ -12,7 +12,7 @@ on the shift of the mean score by a position, in points:
   the two pooled tests, and half for the criteria, by Holm.
 - An effect is small if the bounds of the shifts at all positions lie within the margin in points. The bounds allow for
   effects that only a few groups have.
-- A criterion with fewer effective groups than `enough.FINDING.least`, counted among the texts that have its scores, is
+- A criterion with fewer effective groups than `enough.FINDING` needs, counted among the texts that have its scores, is
   neither found biased nor small; with fewer than `enough.SMALL`, it is not small.
 - A finding that missing scores could explain, see `criterion_order.lost`, is no bias.
 
