@@ -1,22 +1,10 @@
-"""Cards of prompts that ask for the scores of several criteria: one card for all criteria, and one per criterion.
+"""Cards of prompts that ask for several criteria: does a criterion's position move its mean score? One card for all of
+them (biased by the pooled effect or that of any criterion, equivalent if all are small), and one per criterion.
 
-A card says whether the position of a criterion in the prompt moves its mean score. The verdict is that of `estimands`,
-on the shift of the mean score by a position, in points:
-
-- A criterion's effect is found by a test of the gap between its best and its worst position. The test compares the gap
-  with the gaps that come out if the effects of the order in each whole group keep or change their sign at random.
-- The effect of all criteria together (pooled) is found by a test of the first position against all later ones, or by a
-  test of all positions, with an intercept for each text and criterion. So many criteria that each stand in few texts
-  show an effect that no single one of them can show.
-- p-values are adjusted so that all tests of a prompt together reject at `order_tests.LEVEL`: half of the level is for
-  the two pooled tests, and half for the criteria, by Holm.
-- An effect is small if the bounds of the shifts at all positions lie within the margin in points. The bounds allow for
-  effects that only a few groups have.
-- A criterion with fewer effective groups than `enough.FINDING.least`, counted among the texts that have its scores, is
-  neither found biased nor small; with fewer than `enough.SMALL`, it is not small.
-- A finding that missing scores could explain, see `criterion_order.lost`, is no bias.
-
-The card for all criteria is biased if the pooled effect or that of any criterion is; it is equivalent if all are small.
+A criterion: gap between its best and worst position, against gaps with the signs of whole groups' effects redrawn.
+Pooled: the first position against later ones, or all positions, with an intercept a text and criterion. The pooled
+tests share half of `order_tests.LEVEL`, criteria the other half, by Holm. Bounds of small effects allow for effects of
+few groups. Fewer effective groups than `enough.FINDING.least`, among the texts with scores, find nothing.
 """
 
 import dataclasses
@@ -59,27 +47,11 @@ ALL, OWN = 4, 2  # factors of p-values: two pooled tests at half of the level; H
 
 @dataclass(frozen=True)
 class CriterionCard:
-    """Card of one criterion, or of all criteria of a prompt.
+    """Card of one criterion, or (`EVERY`) of all criteria of a prompt: then pooled, mean gap, smallest p, greatest
+    share.
 
-    Attributes:
-        keys: values of `keys.KEYS`.
-        effects: the effect of the card; on the card of all criteria the pooled one (mean score at the first position
-            minus that at later ones), and then that of each criterion.
-        criterion: id of the criterion; `EVERY` for the card of all criteria.
-        verdict: one of `verdict.VERDICTS`.
-        reasons: sentences, the most important first.
-        advice: action that a user of the judge can take.
-        shifts: mean score at each position minus the mean over positions, in points; on the card of all criteria,
-            pooled over criteria.
-        gap: mean score at the best position minus mean score at the worst, in points; on the card of all criteria, the
-            mean gap over criteria.
-        by_chance: mean of the gap if chance alone makes it.
-        p: p-value for no effect of the position, adjusted for the number of criteria of the prompt; on the card of all
-            criteria, the smallest p-value.
-        margin: margin of equivalence, in points.
-        commonest_share: share of the commonest score among the criterion's scores; on the card of all criteria, the
-            greatest of these shares.
-        n_texts, n_groups, n_scores, n_failed: counts of texts, groups, scores and missing scores.
+    `effects`: the card's, then on the card of all those of each. `shifts`: mean score at a position less the mean over
+    positions, `gap`: best less worst position, `by_chance`: gap that chance makes; all in points. `p` is adjusted.
     """
 
     keys: dict[str, Any]
@@ -116,11 +88,9 @@ class CriterionCard:
 
 
 def cards(criterion_order: pd.DataFrame, margin: float) -> list[CriterionCard]:
-    """The cards of each group of reads by `KEYS`: the card for all criteria, then one card per criterion.
+    """For each group of reads by `KEYS` the card of all criteria, then one per criterion, with a margin in points.
 
-    Args:
-        criterion_order: the statistic of that name. Written scores decide; if there are none, expected scores decide.
-        margin: margin of equivalence, in points.
+    Written scores decide; if there are none, expected scores do.
     """
     made = []
     for key, rows in criterion_order.groupby(KEYS, sort=False):
@@ -185,9 +155,8 @@ def _of_criterion(
 def _effect(
     value: Interval, shifts: pd.DataFrame, p: float, margin: float, missing: dict[str, str], row: Row
 ) -> Estimand:
-    """The effect in points, from the rows of the shifts and the row that has `p_lost` and `p_worst`.
-
-    `missing` has sentences and the advice that each calls for.
+    """Effect in points, from the shifts and the row with `p_lost` and `p_worst`; `missing` maps sentences to the advice
+    for each.
     """
     least, most = shifts["least"].min(skipna=False), shifts["most"].max(skipna=False)
     reach = Interval(value.estimate, float(least), float(most)) if len(shifts) else UNKNOWN
@@ -224,14 +193,8 @@ def _lost(shifts: pd.DataFrame, row: Row) -> dict[str, str]:
 def _judged(
     made: CriterionCard, found: str, moved: str, details: Sequence[str], missing: dict[str, str]
 ) -> CriterionCard:
-    """The card with its verdict, reasons and advice.
-
-    Args:
-        made: the card.
-        found: words for the size of the effect.
-        moved: sentence of a card that is biased, without its end.
-        details: further sentences on the effect.
-        missing: see `_effect`.
+    """The card with verdict, reasons and advice, from words for the size and the beginning of the sentence of a biased
+    card.
     """
     effect, word = made.effects[0], estimands.verdict(made.effects)
     tested = (
@@ -351,7 +314,7 @@ def _ends(value: Interval) -> dict[str, float | None]:
 
 
 def _up(value: float) -> str:
-    """A size with two decimals, rounded up."""
+    """Rounded up."""
     return f"{math.ceil(value * 100 - 1e-9) / 100:.2f}"
 
 

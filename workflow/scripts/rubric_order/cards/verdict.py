@@ -1,15 +1,9 @@
-"""Verdict of a bias card: the table of its estimands, and the sentences that are read from it.
+"""Verdict of a bias card: the table of its estimands, by the rule of `estimands`, and the sentences read from it.
 
-`estimands` has the rule. An estimand belongs to one or more tests of `order_tests`, whose p-values are adjusted for all
-tests of the card: together they find an effect in at most 5% of the judges without one. A finding is no bias where the
-table names a cause that explains it (module `causes`), or where the effect is shown to be smaller than the
-margin. Findings come first. Saturation, judged in each ordering, is only a reason why nothing was found.
-
-To be shown to be small, an effect must be smaller than its margin by two one-sided tests at 5% each, also if only a few
-groups have it (`equivalence.p_bounded`). What an order does to single items must be small by an interval. Since all
-required effects must be small, the error of `equivalent` is at most that of one of these tests, with or without a
-finding. No judge is equivalent where reads are copies, where written scores do what option probabilities do not, or
-where a cause explains a finding.
+Each estimand has tests of `order_tests`, adjusted together. Small effects pass two one-sided tests at 5% each, also if
+few groups have them (`equivalence.p_bounded`); effects on single items an interval. No judge is equivalent whose reads
+are copies, whose written scores do not what its probabilities do, or whose finding a cause explains. Saturation, judged
+in each ordering, is only a reason why nothing was found.
 """
 
 import math
@@ -74,16 +68,11 @@ ROUNDING = 1e-12  # smaller values are rounding errors
 
 
 class Verdict(NamedTuple):
-    """A verdict with its reasons.
+    """A verdict (one of `VERDICTS`), reasons (the most important first), advice, and the estimands from which they are
+    read.
 
-    Attributes:
-        word: one of `VERDICTS`.
-        reasons: sentences, the most important first.
-        tests: dictionary from readout and test to the p-value after Holm's adjustment, also of tests that the verdict
-            does not rest on.
-        advice: what a user of the judge can do.
-        planned: for `cannot tell`, numbers of groups that the other verdicts need; None if the reads do not say.
-        table: the estimands from which all this is read.
+    `tests`: p by readout and test after Holm's adjustment, also of tests that do not decide; `planned`: groups that the
+    other verdicts need, for `cannot tell`.
     """
 
     word: str
@@ -95,10 +84,9 @@ class Verdict(NamedTuple):
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """The verdict from the table of estimands.
+    """Verdict from the table of estimands.
 
-    If the scores are not shown to agree with people, this comes first, because averaging does not mend it. It comes
-    last if reads have to be mended first.
+    Doubt about agreement comes first, since averaging does not mend it; last if reads have to be mended.
     """
     rows, tests = table(evidence), evidence.tests
     word, planned = estimands.verdict(rows), None
@@ -177,7 +165,6 @@ def _estimand(evidence: Evidence, name: str, readout: ReadoutResults, value: Int
 
 
 def _found(evidence: Evidence, name: str) -> list[order_tests.Test]:
-    """The tests of an estimand that find an effect."""
     return [key for key in order_tests.findings(evidence.tests) if key[1] in TESTS_OF.get(name, ())]
 
 
@@ -341,9 +328,8 @@ def is_stable(evidence: Evidence) -> bool:
 
 
 def _why_saturated(evidence: Evidence) -> str:
-    """Why nothing was found in scores that hardly vary, with an exact bound if no order changed a score.
-
-    The bound is for the share of groups of any sizes that were drawn independently.
+    """Reason why nothing was found, with an exact bound, if no order changed a score, on the share of groups that were
+    drawn independently.
     """
     if is_stable(evidence) and not evidence.discordant_share:
         most = 1 - MISSED ** (1 / evidence.n_groups)
@@ -451,7 +437,6 @@ def _of_finding(evidence: Evidence, row: Estimand) -> str:
 
 
 def _of_small(evidence: Evidence, row: Estimand) -> str:
-    """Words for an effect that is shown to be smaller than its margin."""
     article, what, unit = EFFECTS[row.name]
     how = {POINTS: POINTS_AS[evidence.points.name], LOG_ODDS: READ_AS[evidence.log_odds.name]}.get(row.name, "")
     most = math.ceil(_reach(row.bounds) * 100 - 1e-9) / 100  # rounded up, so that a small size is not written as 0.00
@@ -499,14 +484,13 @@ def _remedy(evidence: Evidence, rows: Sequence[Estimand], planned: groups.Groups
 
 
 def _calls(average: str, evidence: Evidence) -> str:
-    """Advice to average, with the cost of averaging."""
+    """With the cost of averaging."""
     orderings = evidence.n_orderings
     most = orderings if evidence.shared else round((evidence.n_reads + evidence.n_failed) / evidence.n_items)
     return f"{average} {spread.calls(evidence.spread, most)}"
 
 
 def _reach(interval: Interval) -> float:
-    """The end of an interval that is farther from 0."""
     return max(abs(interval.low), abs(interval.high))
 
 
