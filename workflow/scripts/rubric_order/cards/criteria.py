@@ -4,7 +4,7 @@ them (biased by the pooled effect or that of any criterion, equivalent if all ar
 A criterion: gap between its best and worst position, against gaps with the signs of whole groups' effects redrawn.
 Pooled: the first position against later ones, or all positions, with an intercept a text and criterion. The pooled
 tests share half of `order_tests.LEVEL`, criteria the other half, by Holm. Bounds of small effects allow for effects of
-few groups. Fewer effective groups than `enough.FINDING.least`, among the texts with scores, find nothing.
+few groups. Fewer effective groups than `enough.FINDING` needs, among the texts with scores, find nothing.
 """
 
 import dataclasses
@@ -92,16 +92,16 @@ def cards(criterion_order: pd.DataFrame, margin: float) -> list[CriterionCard]:
 
     Written scores decide; if there are none, expected scores do.
     """
-    made = []
+    result = []
     for key, rows in criterion_order.groupby(KEYS, sort=False):
         readout = Readout.HARD if (rows["readout"] == Readout.HARD).any() else Readout.SOFT
         of_readout = rows[rows["readout"] == readout]
-        own = _of_criteria(dict(zip(KEYS, key, strict=True)), of_readout, margin)
-        made += [_of_all(own, of_readout, margin), *own]
-    return made
+        single = _criterion_cards(dict(zip(KEYS, key, strict=True)), of_readout, margin)
+        result += [_pooled_card(single, of_readout, margin), *single]
+    return result
 
 
-def _of_criteria(keys: dict[str, Any], rows: pd.DataFrame, margin: float) -> list[CriterionCard]:
+def _criterion_cards(keys: dict[str, Any], rows: pd.DataFrame, margin: float) -> list[CriterionCard]:
     """The card of each criterion of one group of reads."""
     gaps = rows[rows["quantity"] == "gap"].merge(
         rows.loc[rows["quantity"] == "commonest_share", ["criterion", "estimate", "effective_groups", *COUNTS]],
@@ -112,12 +112,12 @@ def _of_criteria(keys: dict[str, Any], rows: pd.DataFrame, margin: float) -> lis
     p = gaps["p_cluster"].mask(few).to_numpy(dtype=float)
     adjusted = np.minimum(OWN * multiplicity.holm(p), 1)
     return [
-        _of_criterion(keys, row, rows[rows["criterion"] == row["criterion"]], value, margin, len(gaps))
+        _criterion_card(keys, row, rows[rows["criterion"] == row["criterion"]], value, margin, len(gaps))
         for row, value in zip(gaps.to_dict("records"), adjusted.tolist(), strict=True)
     ]
 
 
-def _of_criterion(
+def _criterion_card(
     keys: dict[str, Any], row: Row, rows: pd.DataFrame, p: float, margin: float, n_criteria: int
 ) -> CriterionCard:
     """The card of one criterion, from the row of its gap and its other rows."""
@@ -132,7 +132,7 @@ def _of_criterion(
         missing = {f"None of its {counts['n_failed']:,} scores was given.": LOOK}
     if commonest >= uniformity.COMMONEST:
         missing[f"The judge is saturated: {commonest:.0%} of the scores are one score."] = VARY
-    made = CriterionCard(
+    card = CriterionCard(
         keys=keys,
         effects=(_effect(gap, shifts, p, margin, missing, row),),
         criterion=str(row["criterion"]),
@@ -147,9 +147,9 @@ def _of_criterion(
         commonest_share=commonest,
         **counts,
     )
-    chance = f", where chance alone makes {made.by_chance:.2f}" if not math.isnan(made.by_chance) else ""
-    found = f"its best and its worst position are {written(gap, '.2f')} points apart{chance}"
-    return _judged(made, found, "Its position in the prompt moves its mean score", [*_extremes(made)], missing)
+    chance = f", where chance alone makes {card.by_chance:.2f}" if not math.isnan(card.by_chance) else ""
+    size = f"its best and its worst position are {written(gap, '.2f')} points apart{chance}"
+    return _judged(card, size, "Its position in the prompt moves its mean score", [*_extremes(card)], missing)
 
 
 def _effect(
@@ -237,7 +237,7 @@ def _extremes(made: CriterionCard) -> Iterator[str]:
         )
 
 
-def _of_all(own: Sequence[CriterionCard], rows: pd.DataFrame, margin: float) -> CriterionCard:
+def _pooled_card(own: Sequence[CriterionCard], rows: pd.DataFrame, margin: float) -> CriterionCard:
     """The card for all criteria of one group of reads."""
     of = {str(row["quantity"]): row for row in rows.to_dict("records")}
     first, test, mean = (of.get(name, {}) for name in ("pooled_first", "pooled_test", "mean_gap"))
@@ -253,8 +253,8 @@ def _of_all(own: Sequence[CriterionCard], rows: pd.DataFrame, margin: float) -> 
     if least >= uniformity.COMMONEST:
         missing[f"The judge is saturated: at least {least:.0%} of the scores of each criterion are one score."] = VARY
     effect = _effect(value, shifts, p if worth >= enough.FINDING.least else math.nan, margin, missing, by)
-    each = [made.p for made in own if not math.isnan(made.p)]
-    made = CriterionCard(
+    each = [card.p for card in own if not math.isnan(card.p)]
+    card = CriterionCard(
         keys=own[0].keys,
         effects=(effect, *(part for card in own for part in card.effects)),
         criterion=EVERY,
@@ -266,22 +266,22 @@ def _of_all(own: Sequence[CriterionCard], rows: pd.DataFrame, margin: float) -> 
         by_chance=float(mean["null"]) if mean else math.nan,
         p=min([*each, *([] if math.isnan(effect.p) else [effect.p])], default=math.nan),
         margin=margin,
-        commonest_share=max(made.commonest_share for made in own),
+        commonest_share=max(card.commonest_share for card in own),
         n_texts=int(by["n_texts"]),
         n_groups=int(by["n_groups"]),
-        n_scores=sum(made.n_scores for made in own),
-        n_failed=sum(made.n_failed for made in own),
+        n_scores=sum(card.n_scores for card in own),
+        n_failed=sum(card.n_failed for card in own),
     )
-    by_verdict = {word: [made.criterion for made in own if made.verdict == word] for word in VERDICTS}
+    by_verdict = {word: [card.criterion for card in own if card.verdict == word] for word in VERDICTS}
     listed = "; ".join(f"{word}: {_named(names)}" for word, names in by_verdict.items() if names)
     each_of = f"Of {len(own)} criteri{'on' if len(own) == 1 else 'a'}, {listed}."
-    found, moved = (
+    size, moved = (
         "over all criteria, some positions differ",
         "The position of a criterion in the prompt moves its mean score",
     )
     if by is first or not effect.found:
-        found = f"over all criteria, the first position gives {written(value, '+z.2f')} points more than later ones"
-    judged = _judged(made, found, moved, [*_extremes(made)], missing)
+        size = f"over all criteria, the first position gives {written(value, '+z.2f')} points more than later ones"
+    judged = _judged(card, size, moved, [*_extremes(card)], missing)
     if by_verdict[BIASED] and not effect.biased:
         judged = dataclasses.replace(judged, reasons=(f"{moved}, for {_named(by_verdict[BIASED])}.",))
     if less := [card.criterion for card in own if card.effects[0].found and card.verdict == EQUIVALENT]:

@@ -270,37 +270,37 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
     `statistics`: all of `of_cards.REQUIRED`, and those of `of_cards.OPTIONAL` that were made.
     """
     tables = {name: statistics[name] for name in (*of_cards.REQUIRED[1:], *of_cards.OPTIONAL) if name in statistics}
-    parts = {name: _by_key(table) for name, table in tables.items()}
+    parts = {name: _rows_by_key(table) for name, table in tables.items()}
     for row in statistics[of_cards.REQUIRED[0]].to_dict("records"):
         key = tuple(row[name] for name in KEYS)
-        own = {name: groups.get(key) for name, groups in parts.items() if name in of_cards.REQUIRED}
+        by_statistic = {name: groups.get(key) for name, groups in parts.items() if name in of_cards.REQUIRED}
         score, main = row["commonest_score"], Readout.HARD if row["n_reads"] else Readout.SOFT
-        temperature = float(_first(own["position_preference"] or [], "temperature"))
+        temperature = float(_first(by_statistic["position_preference"] or [], "temperature"))
         rows = tuple(json.loads(row.get("causes") or "[]"))
         plain: Row = {name: kind(row[name]) for kind, columns in PLAIN.items() for name in columns}
         yield Evidence(
             keys={name: row[name] for name in KEYS},
             **plain,
             commonest_score=None if pd.isna(score) else int(score),
-            hard=_readout(Readout.HARD, own) if row["n_reads"] else None,
-            soft=_readout(Readout.SOFT, own) if not pd.isna(row["top_probability"]) else None,
+            hard=_readout(Readout.HARD, by_statistic) if row["n_reads"] else None,
+            soft=_readout(Readout.SOFT, by_statistic) if not pd.isna(row["top_probability"]) else None,
             known_share=float(row["known_share"]),
             temperature=temperature,
             causes=rows,
             drawn=order_tests.drawn_as_they_are(row["exponent_low"], row["exponent_high"], temperature),
             exponent=(float(row["exponent_low"]), float(row["exponent_high"])),
-            detectable_v=_one(own["position_selection"], readout=main, quantity="detectable_v").estimate,
+            detectable_v=_one(by_statistic["position_selection"], readout=main, quantity="detectable_v").estimate,
             agreement=_agreement(key, parts, main),
             rankings=_rankings(key, parts, main),
-            spread=spreads.gather(own.get(spreads.NAME)),
-            written_spread=spreads.gather(own.get(spreads.NAME), READ[:1]),
+            spread=spreads.gather(by_statistic.get(spreads.NAME)),
+            written_spread=spreads.gather(by_statistic.get(spreads.NAME), READ[:1]),
             n_copies=int(row.get("n_copies", 0)),
             copies=str(row.get("copies", "")),
             failures=json.loads(row.get("failures") or "{}"),
         )
 
 
-def _by_key(table: pd.DataFrame) -> ByKey:
+def _rows_by_key(table: pd.DataFrame) -> ByKey:
     """Rows by the values of `KEYS`, as plain values: with a thousand keys, small tables take more time than their
     contents.
     """
@@ -309,8 +309,8 @@ def _by_key(table: pd.DataFrame) -> ByKey:
     columns = [
         [math.nan if value is pd.NA or value is None else value for value in table[name].tolist()] for name in used
     ]
-    kept = [value is not pd.NA and value == CLUSTER for value in table.get("cluster", [CLUSTER] * len(table))]
-    for values in compress(zip(*columns, strict=True), kept):
+    by_group = [value is not pd.NA and value == CLUSTER for value in table.get("cluster", [CLUSTER] * len(table))]
+    for values in compress(zip(*columns, strict=True), by_group):
         rows_by_key.setdefault(values[: len(KEYS)], []).append(
             dict(zip(used[len(KEYS) :], values[len(KEYS) :], strict=True))
         )
@@ -334,7 +334,7 @@ def _agreement(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) -
             _one(compared, **of, baseline=baseline, quantity=name)
             for name in ("order", "averaging", "averaging_baseline")
         )
-        usual = _one(parts["human_agreement"].get(_with_strategy(key, baseline)), **of, quantity="pearson")
+        usual = _one(parts["human_agreement"].get(_replace_strategy(key, baseline)), **of, quantity="pearson")
         # r of one read in the usual ordering. If an item has several reads, the gain from averaging them is subtracted
         # from the r of their mean, and no interval is known.
         if order.known and usual.known:
@@ -345,11 +345,11 @@ def _agreement(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) -
 
 
 def _rankings(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) -> Rankings | None:
-    reversals, own = parts.get("rank_reversal", {}), key[KEYS.index("strategy")]
+    reversals, current = parts.get("rank_reversal", {}), key[KEYS.index("strategy")]
     for usual in USUAL:
         # A pair of strategies has one row, in either order.
-        for strategy, other, usual_reads in ((own, usual, "k_other"), (usual, own, "k")):
-            part = reversals.get(_with_strategy(key, strategy))
+        for strategy, other, usual_reads in ((current, usual, "k_other"), (usual, current, "k")):
+            part = reversals.get(_replace_strategy(key, strategy))
             of = {"readout": readout, "other": other, "quantity": "top1_flip"}
             between = _rows(part, **of, comparison="between")
             flip = Interval.of(between[0]) if between else UNKNOWN
@@ -359,7 +359,7 @@ def _rankings(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) ->
     return None
 
 
-def _with_strategy(key: tuple[Any, ...], strategy: str) -> tuple[Any, ...]:
+def _replace_strategy(key: tuple[Any, ...], strategy: str) -> tuple[Any, ...]:
     return tuple(strategy if name == "strategy" else value for name, value in zip(KEYS, key, strict=True))
 
 
@@ -378,7 +378,7 @@ def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
     if part := rows.get("position_selection"):
         values |= _selection(part)
     if part := rows.get("position_preference"):
-        values["preference"] = tuple(map(Interval.of, _by_position(part, "preference")))
+        values["preference"] = tuple(map(Interval.of, _position_rows(part, "preference")))
         values["preference_flag"] = str(part[0]["flag"])
         # If one position is always chosen, its preference may have no bound, although a penalised estimate is finite.
         if any(flags.has(row["flag"], flags.SEPARATED) for row in part):
@@ -386,7 +386,7 @@ def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
         values["p_preference"] = _first(_rows(part, quantity="no_preference"), "p_cluster")
         values["interaction"] = _one(part, quantity="interaction")
         values["p_interaction"] = _first(_rows(part, quantity="interaction"), "p")
-        values["preference_errors"] = tuple(float(row["se"]) for row in _by_position(part, "preference"))
+        values["preference_errors"] = tuple(float(row["se"]) for row in _position_rows(part, "preference"))
         values["interaction_error"] = float(_first(_rows(part, quantity="interaction"), "se"))
         values["saturated"] = values.get("saturated", False) or flags.has(part[0]["flag"], flags.SATURATED)
     if part := rows.get("score_effects"):
@@ -414,7 +414,7 @@ def _selection(part: Rows) -> dict[str, Any]:
     # With fewer clusters than `ENOUGH_CLUSTERS` both tests must agree.
     p = [_first(test, column) for column in ("p_cluster", "p_rotation")]
     return {
-        "shares": tuple(map(Interval.of, _by_position(part, "share"))),
+        "shares": tuple(map(Interval.of, _position_rows(part, "share"))),
         "v": _one(part, quantity="cramers_v"),
         "p_selection": max([value for value in p if not math.isnan(value)], default=math.nan),
         "saturated": bool(part[0]["saturated"]),
@@ -429,7 +429,7 @@ def _errors(rows: Rows) -> tuple[float, ...]:
     return tuple(equivalence.error_of_interval(low, high, df, float(rows[0]["confidence"])).tolist())
 
 
-def _by_position(part: Rows, quantity: str) -> Rows:
+def _position_rows(part: Rows, quantity: str) -> Rows:
     return sorted(_rows(part, quantity=quantity), key=lambda row: row["position"])
 
 

@@ -57,22 +57,22 @@ def gather(rows: list[dict[str, Any]] | None, readouts: Sequence[Readout] = READ
     readout = next((name for name in readouts if (name, "spread") in by), None)
     if readout is None:
         return NOTHING
-    own, whole = by[readout, "spread"], by[readout, "within"]
+    spread_row, whole = by[readout, "spread"], by[readout, "within"]
     intervals = {quantity: Interval.of(row) for (name, quantity), row in by.items() if name == readout}
     sd = intervals.get("spread", UNKNOWN)
     row = by.get((readout, "needed"))
-    bound = own if sd.known or whole["verdict"] != equivalence.SHOWN else whole
+    bound = spread_row if sd.known or whole["verdict"] != equivalence.SHOWN else whole
     return Spread(
         readout=readout,
         sd=sd,
         reach=float(bound["high"]) if sd.known or bound is whole else math.nan,
-        margin=float(own["margin"]),
+        margin=float(spread_row["margin"]),
         verdict=str(bound["verdict"]),
         scores=intervals.get("changed", UNKNOWN),
         best=intervals.get("best_changed", UNKNOWN),
-        confidence=float(own["confidence"]),
-        level=float(own["level"]),
-        logarithm=bool(own["logarithm"]),
+        confidence=float(spread_row["confidence"]),
+        level=float(spread_row["level"]),
+        logarithm=bool(spread_row["logarithm"]),
         one_read=intervals.get("one_read", UNKNOWN),
         needed=intervals.get("needed", UNKNOWN),
         orderings=int(row["n_orderings"]) if row else 0,
@@ -109,7 +109,7 @@ def calls(of: Spread, most: int) -> str:
     return f"{few} random orderings per text{fewer} come within {of.margin:g} points of the mean of all."
 
 
-def of_bias(of: Spread) -> Iterator[str]:
+def bias_sentences(of: Spread) -> Iterator[str]:
     """The sentence on single items that move by the margin or more, which means do not show."""
     if of.verdict == equivalence.NOT_SHOWN:
         yield f"An ordering moves single items, up or down, by {_points(of.sd)} points (SD; margin {of.margin:g})."

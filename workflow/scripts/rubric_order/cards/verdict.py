@@ -98,7 +98,7 @@ def judge(evidence: Evidence) -> Verdict:
     elif word == EQUIVALENT:
         advice = ONE_ORDER
     else:
-        planned = None if _silent(evidence) else groups.of_reads(evidence)
+        planned = None if _silent(evidence) else groups.needed_groups(evidence)
         advice = _remedy(evidence, rows, planned)
     reasons = tuple(dict.fromkeys(_reasons(evidence, rows, word)))
     if doubtful := doubt.reason(evidence.agreement):
@@ -112,7 +112,7 @@ def table(evidence: Evidence) -> tuple[Estimand, ...]:
     """The estimands of the reads; none if no read has a score. With two levels there is no interaction."""
     if not evidence.readouts:
         return ()
-    log_odds, points, own = evidence.log_odds, evidence.points, evidence.spread
+    log_odds, points, single = evidence.log_odds, evidence.points, evidence.spread
     far = max(log_odds.preference, key=_reach, default=Interval())
     rows = [
         (POINTS, points, points.usual, points.small_points),
@@ -121,12 +121,12 @@ def table(evidence: Evidence) -> tuple[Estimand, ...]:
     ]
     of_items = Estimand(
         SINGLE,
-        value=own.scores,
-        bounds=Interval(own.sd.estimate, 0.0, own.reach) if own.shown else Interval(),
-        margin=own.margin if own.shown else math.nan,
+        value=single.scores,
+        bounds=Interval(single.sd.estimate, 0.0, single.reach) if single.shown else Interval(),
+        margin=single.margin if single.shown else math.nan,
         missing=(*_unknown(evidence), *apart(evidence), *_open_readouts(evidence), *_open_single(evidence)),
     )
-    best = Estimand(estimands.BEST, value=own.best, required=False)
+    best = Estimand(estimands.BEST, value=single.best, required=False)
     return (*(_estimand(evidence, *row) for row in rows), of_items, best)
 
 
@@ -147,11 +147,11 @@ def _estimand(evidence: Evidence, name: str, readout: ReadoutResults, value: Int
     if not small.shown:
         missing.append(_open(evidence, name, _reach(bounds), small.margin))
     if name == POINTS and lost and not _reach(bounds) < small.margin:
-        missing.append(_of_cause(lost[0]))
+        missing.append(_cause_words(lost[0]))
     by_position = [
         row for row in evidence.causes_of(causes.FAILURES) if row["readout"] == readout.name and "reach" in row
     ]
-    missing += [_of_cause(row) for row in by_position if name != POINTS and not row["reach"] < small.margin]
+    missing += [_cause_words(row) for row in by_position if name != POINTS and not row["reach"] < small.margin]
     return Estimand(
         name,
         value=value,
@@ -170,16 +170,16 @@ def _found(evidence: Evidence, name: str) -> list[order_tests.Test]:
 
 def _explaining(evidence: Evidence, name: str) -> Iterator[Cause]:
     """Causes that were tested. A finding survives one if it is found with the p-values that allow for it."""
-    found = _found(evidence, name)
+    tests = _found(evidence, name)
     raw = {(of.name, test): p for of in evidence.readouts for test, p in of.tests.items()}
-    for row in (row for row in evidence.causes if found and "tests" in row):
+    for row in (row for row in evidence.causes if tests and "tests" in row):
         least = {(row["readout"], test): p for test, p in row["tests"].items()}
         raised = {key: max(p, least.get(key, 0.0)) for key, p in raw.items()}
         if raised != raw:
             left = order_tests.findings(order_tests.adjusted(raised, evidence.n, evidence.deciding))
-            explains = not any(key in left for key in found)
+            explains = not any(key in left for key in tests)
             if explains or (row["cause"] == causes.FAILURES and row["p"] <= causes.LEVEL):
-                yield Cause(row["cause"], _of_cause(row), explains)
+                yield Cause(row["cause"], _cause_words(row), explains)
 
 
 def differs(evidence: Evidence) -> bool:
@@ -188,7 +188,7 @@ def differs(evidence: Evidence) -> bool:
     return any(cause.explains and cause.name in of_orderings for cause in _explaining(evidence, LOG_ODDS))
 
 
-def _of_cause(row: Row) -> str:
+def _cause_words(row: Row) -> str:
     """The sentence on a cause that was found."""
     if row["cause"] == causes.SCALE:
         return f"With a scale for each ordering ({row['ordering']}: {row['times']:.1f} times as sure), {NO_POSITION}."
@@ -296,12 +296,12 @@ def _open_readouts(evidence: Evidence) -> Iterator[str]:
 
 def _open_single(evidence: Evidence) -> Iterator[str]:
     """Reasons why the order may move single items, unless they are shown to move by less than the margin."""
-    own = evidence.spread
-    if own.verdict == equivalence.NOT_SHOWN:
-        yield from spread.of_bias(own)
-    elif own.readout and not own.shown and own.sd.known:
-        yield _open(evidence, SINGLE, own.reach, own.margin)
-    elif own.readout and not own.shown and not evidence.copied:
+    single = evidence.spread
+    if single.verdict == equivalence.NOT_SHOWN:
+        yield from spread.bias_sentences(single)
+    elif single.readout and not single.shown and single.sd.known:
+        yield _open(evidence, SINGLE, single.reach, single.margin)
+    elif single.readout and not single.shown and not evidence.copied:
         yield "What an ordering does to single items is not known: read prompts twice, or ask for option probabilities."
 
 
@@ -353,18 +353,18 @@ def _reasons(evidence: Evidence, rows: Sequence[Estimand], word: str) -> Iterato
     if evidence.copied or _silent(evidence):
         yield from _unknown(evidence)
     yield from prevented
-    yield from (_of_finding(evidence, row) for row in rows if row.biased)
+    yield from (_finding_words(evidence, row) for row in rows if row.biased)
     if word == BIASED_IN_PROBABILITIES:
         yield f"Written scores hardly show it: {_saturation(evidence)}."
     yield from explained.values()
-    yield from (f"{SMALL} ({row.margin:g}): {_of_finding(evidence, row)}" for row in negligible)
+    yield from (f"{SMALL} ({row.margin:g}): {_finding_words(evidence, row)}" for row in negligible)
     if word in (BIASED, BIASED_IN_PROBABILITIES):
         yield from _unknown(evidence)
-        yield from (*single, *spread.of_bias(evidence.spread))
+        yield from (*single, *spread.bias_sentences(evidence.spread))
         return
     if word == EQUIVALENT:
         yield from () if negligible else (no_finding(evidence.tests),)
-        small = "; ".join(_of_small(evidence, row) for row in rows if row.required)
+        small = "; ".join(_small_words(evidence, row) for row in rows if row.required)
         yield f"All effects are smaller than their margins: {small}."
         yield from (f"{sentence} Such changes are small, go up and down, and cancel in means." for sentence in single)
         return
@@ -390,7 +390,7 @@ def no_finding(tests: dict[order_tests.Test, float]) -> str:
     return f"No test finds an effect of the order{how}: {least}."
 
 
-def _of_finding(evidence: Evidence, row: Estimand) -> str:
+def _finding_words(evidence: Evidence, row: Estimand) -> str:
     """The sentence on an effect that was found."""
     p, readout = _p(row.p), evidence.points if row.name == POINTS else evidence.log_odds
     tests, how = [test for _, test in _found(evidence, row.name)], READ_AS[readout.name]
@@ -436,7 +436,7 @@ def _of_finding(evidence: Evidence, row: Estimand) -> str:
     )
 
 
-def _of_small(evidence: Evidence, row: Estimand) -> str:
+def _small_words(evidence: Evidence, row: Estimand) -> str:
     article, what, unit = EFFECTS[row.name]
     how = {POINTS: POINTS_AS[evidence.points.name], LOG_ODDS: READ_AS[evidence.log_odds.name]}.get(row.name, "")
     most = math.ceil(_reach(row.bounds) * 100 - 1e-9) / 100  # rounded up, so that a small size is not written as 0.00
