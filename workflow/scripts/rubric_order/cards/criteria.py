@@ -4,7 +4,9 @@ them (biased by the pooled effect or that of any criterion, equivalent if all ar
 A criterion: gap between its best and worst position, against gaps with the signs of whole groups' effects redrawn.
 Pooled: the first position against later ones, or all positions, with an intercept a text and criterion. The pooled
 tests share half of `order_tests.LEVEL`, criteria the other half, by Holm. Bounds of small effects allow for effects of
-few groups. Fewer effective groups than `enough.FINDING` needs, among the texts with scores, find nothing.
+few groups. With fewer effective groups than `enough.FINDING` needs, among the texts with scores, a criterion is neither
+biased nor small, with fewer than `enough.SMALL` not small. A finding that missing scores could explain, see
+`criterion_order.lost`, is no bias.
 """
 
 import dataclasses
