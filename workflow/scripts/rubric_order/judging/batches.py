@@ -6,7 +6,7 @@ The record holds all that is needed to read the answers: they are stored even if
 is flushed to the disk before each step that may cost money.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -88,11 +88,10 @@ class Record(BaseModel):
         """Dictionary from the id of each request to the most that the request can use."""
         return {sent.request_id: Amount(1, sent.tokens, sent.cost) for sent in self.requests}
 
-    @property
-    def most_of_all(self) -> Amount:
-        """The most that all requests together can use."""
-        tokens, cost = sum(sent.tokens for sent in self.requests), sum(sent.cost for sent in self.requests)
-        return Amount(len(self.requests), tokens, cost)
+    def most_without(self, answered: Collection[str]) -> Amount:
+        """The most that all requests together can use, except those with an answer."""
+        left = [sent for sent in self.requests if sent.request_id not in answered]
+        return Amount(len(left), sum(sent.tokens for sent in left), sum(sent.cost for sent in left))
 
 
 class Look(BaseModel):
