@@ -10,7 +10,7 @@ from endpoint import Reply
 from factories import complete_judge, request_table
 
 from rubric_order.base.errors import InputError
-from rubric_order.judging import shard, starting, status
+from rubric_order.judging import jobs, shard, starting, status
 from rubric_order.judging.engines import Resources
 from rubric_order.judging.engines.batches.engine import MAX_LOOKS
 from rubric_order.judging.engines.batches.files import Results
@@ -349,6 +349,30 @@ def test_where_all_of_many_requests_are_refused_the_job_ends_and_they_are_asked_
             study.run()
         server.at_each_look = server.complete
         assert study.run() == [None] * 10
+
+
+@pytest.mark.parametrize("batch", [STAY, False])
+def test_answers_of_another_model_are_paid_once_and_are_used_once_config_accepts_it(tmp_path, batch):
+    with serving() as (server, endpoint):
+        server.model = "another"
+        study = Study(tmp_path, server, endpoint, requests=40)
+        study.table["probe"] = "score_order"
+
+        def respond(**settings):
+            judge = study.judge(batch=batch, concurrency=4, **settings)
+            return jobs.respond(study.table, judge, study.store, Resources())
+
+        for again in (False, True):
+            calls = len(endpoint.calls)
+            with pytest.raises(InputError, match=r"asked for a-model,? .*answered by another"):
+                respond()
+            assert (calls == len(endpoint.calls)) == again
+        paid = sum(server.billed.values())
+        assert paid == 40 if batch else 10 <= paid <= 10 + 4
+        done = respond(accept_models=["another"])
+        assert done["error"].isna().all()
+        assert server.billed == dict.fromkeys(study.ids, 1)
+        assert study.store.spent()["calls"] == 40
 
 
 def test_answers_that_do_not_follow_the_protocol_are_failures_that_count(study):

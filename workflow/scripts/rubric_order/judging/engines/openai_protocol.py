@@ -182,13 +182,13 @@ class ChatCompletions(Protocol[Chat]):
             texts[name] = text
         if finish in CUT_SHORT:
             raise CallError("server_error", f"the answer ended with {finish}", billed=True)
-        error, logprobs, place = self._error(texts), None, None
+        wrong, error, logprobs, place = self.wrong_model(texts["model"]), self._error(texts), None, None
         if error is None and variants is not None:
             logprobs, place = self._options(request, choice, texts, variants)
         return Response(
             request.request_id,
             **texts,  # type: ignore[arg-type]
-            error=error,
+            error=wrong or error,
             prompt_tokens=usage.prompt if usage else None,
             completion_tokens=usage.completion if usage else None,
             cached_tokens=usage.cached if usage else None,
@@ -197,9 +197,7 @@ class ChatCompletions(Protocol[Chat]):
         )
 
     def _error(self, texts: Mapping[str, str | None]) -> str | None:
-        """Reason why an answer counts as a failure; None where it is usable."""
-        if wrong := self.wrong_model(texts["model"]):
-            return wrong
+        """Reason why an answer counts as a failure; None where it is usable if the model is accepted."""
         if texts["finish_reason"] == "content_filter":
             return "content_filter"
         if texts["refusal"]:
