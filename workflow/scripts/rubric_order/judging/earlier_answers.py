@@ -1,16 +1,26 @@
-"""Answers of another model than was asked: stored as failures, and used once config accepts the model."""
+"""Answers in the store that requests miss by little: by the name of a model, or by blank lines at a prompt's end."""
 
+import logging
 from collections.abc import Iterable
 
+import numpy as np
+import pandas as pd
+
+from rubric_order import probes
 from rubric_order.base.errors import InputError
 from rubric_order.contracts.responses import STORE
 from rubric_order.judging.engines import Response
 from rubric_order.judging.engines.delivery import MAX_REFUSED_IN_A_ROW
 from rubric_order.judging.store import Store
+from rubric_order.planning.requests import namer
 from rubric_order.settings.judges import Decisions, Judge
+
+log = logging.getLogger(__name__)
 
 STOPPED = r"stopped: wrong_model: "  # failure of an answer with which a job ended
 FAILED = rf"(?:{STOPPED}|wrong_model: )"
+SAMPLE = 20  # requests that are compared with earlier ones
+MOST_LINES = 4
 FIELDS = [name for name in STORE.schema.names if name != "engine"]
 
 
@@ -39,4 +49,23 @@ def take_accepted(request_ids: Iterable[str], judge: Judge, store: Store) -> Non
         raise InputError(
             f"judge: {len(left)} requests were answered and paid for, but asked for {judge.shown_name} and answered by"
             f" {names}; set accept_models: [{names}] to take these answers, or retry_failed: true to ask again"
+        )
+
+
+def warn_of_blank_lines(requests: pd.DataFrame, judge: Judge, store: Store) -> None:
+    """Warn if open requests have answers under prompts that differ in blank lines at their end alone."""
+    left = requests[~requests["request_id"].isin(store.read(requests["request_id"], [])["request_id"])]
+    places = np.unique(np.linspace(0, len(left) - 1, min(SAMPLE, len(left))).round().astype(int))
+    earlier: list[str] = []
+    for row in left.iloc[places].itertuples():
+        name = namer(judge.under(row.profile), row.n, probes.load(row.probe))
+        prompts = (row.prompt.rstrip("\n") + "\n" * lines for lines in range(MOST_LINES))
+        if name(row.prompt.encode(), row.repeat) == row.request_id:
+            earlier += [name(prompt.encode(), row.repeat) for prompt in prompts if prompt != row.prompt]
+    if earlier and store.read(earlier, [])["error"].isna().any():
+        log.warning(
+            "%s: prompts were answered that differ from those of %d requests in blank lines at their end alone; with"
+            " the end of the template as it was, nothing is asked again",
+            store.folder,
+            len(left),
         )
