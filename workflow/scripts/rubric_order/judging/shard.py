@@ -173,10 +173,12 @@ def _ask(
 
 
 def unanswered(requests: pd.DataFrame, store: Store, *, retry_failed: bool) -> pd.DataFrame:
-    """The requests that have no result yet, or a failure that is asked again."""
+    """The requests that have no result yet, then those with a failure that is asked again: it may end the job again."""
     done = store.read(requests["request_id"], ["request_id"])
     again = asked_again(done["error"], retry_failed=retry_failed)
-    return requests[~is_among(requests["request_id"], done["request_id"][~again])]
+    left = requests[~is_among(requests["request_id"], done["request_id"][~again])]
+    failed = is_among(left["request_id"], done["request_id"][again])
+    return pd.concat([left[~failed], left[failed]]) if failed.any() else left
 
 
 def _studies(requests: pd.DataFrame) -> list[str]:
