@@ -3,6 +3,8 @@
 Each row: the provider, its reply, the error (None for an answer), the number of calls, and whether they may be billed.
 """
 
+import re
+
 import pytest
 from endpoint import Reply, completion, running
 from factories import changed, request
@@ -30,22 +32,23 @@ def ended(finish, text="Half of", **changes):
     return Reply(body)
 
 
-QUOTA = "You exceeded your current quota, please check your plan and billing details."
-QUOTAS = {"type": "insufficient_quota", "code": "insufficient_quota"}
-RATE = {"type": "requests", "code": "rate_limit_exceeded"}
 RESET = {"x-ratelimit-reset-requests": "23h59m", "x-ratelimit-reset-tokens": "6m0s"}  # until the limit is full again
 FLAGGED = {"code": 403, "metadata": {"reasons": ["violence"], "flagged_input": "A", "provider_name": "p"}}
 POLICY = {"code": "ResponsibleAIPolicyViolation", "content_filter_result": {"hate": {"filtered": True}}}
 EXHAUSTED = {"status": "RESOURCE_EXHAUSTED", "details": [{"@type": "RetryInfo", "retryDelay": "34s"}]}
-NO_INPUT = "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097"
-FLEX = {"type": "capacity_exceeded", "code": "capacity_exceeded"}
 MIDWAY = {"code": 502, "message": "Upstream error"}
 
 ROWS = [
-    ("openai rate", error(429, "Rate limit", headers={"Retry-After-Ms": "5"}, **RATE), "rate_limited", 2, False),
-    ("openai reset of a day", error(429, "Rate limit", headers=RESET, **RATE), "rate_limited", 2, False),
+    ("openai rate", error(429, "Rate limit", headers={"Retry-After-Ms": "5"}), "rate_limited", 2, False),
+    ("openai reset of a day", error(429, "Rate limit", headers=RESET), "rate_limited", 2, False),
     ("openai long wait", error(429, "Rate limit", headers={"Retry-After": "7200"}), "rate_limited", 1, False),
-    ("openai quota", error(429, QUOTA, **QUOTAS), "rate_limited", 1, False),
+    (
+        "openai quota",
+        error(429, "You exceeded your current quota", code="insufficient_quota"),
+        "rate_limited",
+        1,
+        False,
+    ),
     ("openai hard limit", error(400, "Limit", code="billing_hard_limit_reached"), "bad_request", 1, False),
     ("openai server", error(500, "The server had an error", type="server_error"), "server_error", 2, False),
     ("openai overloaded", error(503, "The engine is overloaded"), "server_error", 2, False),
@@ -54,7 +57,6 @@ ROWS = [
     ("openai refusal", Reply(completion(None, refusal="I can't.")), "refusal", 1, True),
     ("azure prompt", error(400, "filtered", code="content_filter", innererror=POLICY), "content_filter", 1, False),
     ("azure answer", ended("content_filter", None, content_filter_results=POLICY), "content_filter", 1, True),
-    ("azure rate", error(429, "Wait", headers={"retry-after": "0"}, code="429"), "rate_limited", 2, False),
     (
         "anthropic",
         Reply({"type": "error", "error": {"type": "overloaded_error"}}, status=529),
@@ -72,7 +74,7 @@ ROWS = [
     ("gemini prompt", ended("content_filter: PROHIBITED_CONTENT", None), "content_filter", 1, True),
     ("gemini safety", ended("SAFETY", ""), "content_filter", 1, True),
     ("gemini no choices", Reply({"choices": [], "usage": {"prompt_tokens": 9}}), "malformed", 2, True),
-    ("together length", error(422, NO_INPUT, type="invalid_request_error"), LONG, 1, False),
+    ("together length", error(422, "`inputs` tokens + `max_new_tokens` must be <= 4097"), LONG, 1, False),
     ("together cloudflare", Reply(b"<html>A timeout occurred</html>", status=524), "server_error", 2, True),
     ("together unknown", Reply(b"", status=520), "server_error", 2, False),
     ("openrouter rate", error(200, "Rate limited", code=429), "rate_limited", 2, False),
@@ -82,11 +84,14 @@ ROWS = [
     ("openrouter midway", ended("error", "Half", error=MIDWAY), "server_error", 2, True),
     ("openrouter midway, no word", ended(None, "", error=MIDWAY), "server_error", 2, True),
     ("openrouter timeout", error(408, "Your request timed out", code=408), "timeout", 2, True),
-    ("groq flex", error(498, "Flex tier capacity exceeded", **FLEX), "server_error", 2, False),
+    ("groq flex", error(498, "Full", code="capacity_exceeded"), "server_error", 2, False),
     ("groq size", error(413, "Request too large for model on tokens per minute"), LONG, 1, False),
     ("mistral capacity", Reply({"object": "error", "code": "3505"}, status=429), "rate_limited", 2, False),
     ("mistral length", ended("model_length", None), None, 1, True),
     ("mistral ended", ended("error"), "server_error", 2, True),
+    ("vllm ended", ended("abort"), "server_error", 2, True),
+    ("vllm repetition", ended("repetition"), "server_error", 2, True),
+    ("vllm length", error(400, "This model's maximum context length is 512 tokens."), LONG, 1, False),
     ("deepseek resources", ended("insufficient_system_resource"), "server_error", 2, True),
     ("z.ai network", ended("network_error"), "server_error", 2, True),
     ("z.ai filter", ended("sensitive", ""), "content_filter", 1, True),
@@ -99,11 +104,15 @@ ROWS = [
     ("null usage", Reply(completion("[RESULT] 4") | {"usage": None}), None, 1, True),
 ]
 STOPS = [
-    ("401", error(401, "Incorrect API key sk-1234 provided", code="invalid_api_key"), "does not accept the key: 401"),
-    ("deepseek 402", error(402, "Insufficient Balance"), "does not accept payment"),
-    ("openrouter 402", error(200, "Insufficient credits", code=402), "does not accept payment"),
-    ("azure 404", error(404, "The API deployment does not exist", code="DeploymentNotFound"), "the model or base_url"),
-    ("fireworks 405", error(405, "Method Not Allowed"), "does not accept base_url"),
+    ("401", error(401, "Incorrect API key sk-1234 provided", code="invalid_api_key"), "the key: 401$"),
+    ("deepseek 402", error(402, "No balance"), "payment: 402 No balance$"),
+    ("openrouter 402", error(200, "Insufficient credits", code=402), "payment: 402 Insufficient credits$"),
+    (
+        "azure 404",
+        error(404, "The API deployment does not exist", code="DeploymentNotFound"),
+        "the model or base_url: 404 ",
+    ),
+    ("fireworks 405", error(405, "Method Not Allowed"), "base_url: 405 Method Not Allowed$"),
 ]
 
 
@@ -127,16 +136,7 @@ def test_an_error_is_read_as_its_provider_documents_it(judge, reply, failure, ca
 
 @pytest.mark.parametrize(("reply", "message"), [row[1:] for row in STOPS], ids=[row[0] for row in STOPS])
 def test_where_no_call_can_succeed_the_job_ends_at_once(judge, reply, message):
-    with running(lambda call: reply) as endpoint, pytest.raises(InputError, match=message) as stop:
+    with running(lambda call: reply) as endpoint, pytest.raises(InputError) as stop:
         list(engine_of(judge, endpoint).answer([request(f"r{k}", "prompt") for k in range(200)]))
     assert len(endpoint.calls) <= 32 + 1  # calls that were under way
-    assert "sk-1234" not in str(stop.value)
-
-
-def test_a_spent_quota_ends_a_run_after_50_requests_none_of_which_is_asked_twice(judge):
-    with running(lambda call: error(429, QUOTA, **QUOTAS)) as endpoint:
-        engine = engine_of(judge, endpoint)
-        responses = list(engine.answer([request(f"r{k}", "prompt") for k in range(400)]))
-    assert {response.reason for response in responses} == {"rate_limited", "stopped"}
-    assert 50 <= len(endpoint.calls) < 50 + 32
-    assert engine.account.budget.spent.tokens == 0
+    assert re.match(f"judge: http://[^ ]* does not accept {message}", str(stop.value))
