@@ -1,13 +1,13 @@
 """Answers in the store that requests miss by little: by the name of a model, or by blank lines at a prompt's end."""
 
 import logging
-from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
 from rubric_order import probes
 from rubric_order.base.errors import InputError
+from rubric_order.base.text_columns import is_among
 from rubric_order.contracts.responses import STORE
 from rubric_order.judging.engines import Response
 from rubric_order.judging.engines.delivery import MAX_REFUSED_IN_A_ROW
@@ -24,14 +24,18 @@ MOST_LINES = 4
 FIELDS = [name for name in STORE.schema.names if name != "engine"]
 
 
-def take_accepted(request_ids: Iterable[str], judge: Judge, store: Store) -> None:
+def take_accepted(results: pd.DataFrame, judge: Judge, store: Store) -> None:
     """Store the answers of models that config accepts by now as answers. They were paid for, and cost nothing more.
+
+    Args:
+        results: `request_id` and `error` of the requests in the store.
+        judge: the judge's settings.
+        store: the judge's response store.
 
     Raises:
         InputError: a job ended with answers of a model that config does not accept. To ask again would be paid, too.
     """
-    failures = store.read(request_ids, [])
-    failures = failures[failures["error"].str.match(FAILED).fillna(False).astype(bool)]
+    failures = results[results["error"].str.match(FAILED).fillna(False).astype(bool)]
     if failures.empty:
         return
     rows = store.read(failures["request_id"]).astype(object)
@@ -52,9 +56,9 @@ def take_accepted(request_ids: Iterable[str], judge: Judge, store: Store) -> Non
         )
 
 
-def warn_of_blank_lines(requests: pd.DataFrame, judge: Judge, store: Store) -> None:
+def warn_of_blank_lines(requests: pd.DataFrame, results: pd.DataFrame, judge: Judge, store: Store) -> None:
     """Warn if open requests have answers under prompts that differ in blank lines at their end alone."""
-    left = requests[~requests["request_id"].isin(store.read(requests["request_id"], [])["request_id"])]
+    left = requests[~is_among(requests["request_id"], results["request_id"])]
     places = np.unique(np.linspace(0, len(left) - 1, min(SAMPLE, len(left))).round().astype(int))
     earlier: list[str] = []
     for row in left.iloc[places].itertuples():

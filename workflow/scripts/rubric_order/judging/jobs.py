@@ -90,8 +90,9 @@ def _respond(
     mixed = None if judge.accept_mixed else functools.partial(versions.check, names=judge.accepted_names)
     second = functools.partial(of_studies, judge=judge) if second_requests and judge.second_request else None
     starting.check(judge, requests)
-    earlier_answers.take_accepted(requests["request_id"], judge, store)
-    earlier_answers.warn_of_blank_lines(requests, judge, store)
+    results = store.read(requests["request_id"], [])
+    earlier_answers.take_accepted(results, judge, store)
+    earlier_answers.warn_of_blank_lines(requests, results, judge, store)
     return shard.judge(
         requests,
         store,
