@@ -212,7 +212,8 @@ class Readable:
         for study in filter(self._is_stopped, self._waiting):
             tally, left = self.tallies[study], len(self._waiting[study])
             of_study = f" of study {study}" if study else ""
-            again = "; after a mend of the server, set retry_failed: true to ask these answers anew" if folder else ""
+            anew = f"set retry_failed: true (or remove {folder} with all its answers) to ask these anew"
+            again = f"; after a mend of the server, {anew}" if folder else ""
             others = "; without this study, results are made of the others" if len(self.tallies) > 1 else ""
             raise InputError(
                 f"judge: none of {tally.answers} answers{of_study} can be read: {tally.unread}. Mend the prompt or the"
