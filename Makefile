@@ -18,7 +18,7 @@ DRY = $(filter -n% --dry%,$(ARGS))
 NAMED = $(if $(CONFIG),$(CONFIG),$(error CONFIG=FILE is missing))
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo run report plan-cost pilot unlock judge-status test test-slow test-all test-cluster lint docs docs-links config-reference contracts-page rule-graph clean
+.PHONY: help env demo run report plan-cost pilot unlock judge-status test test-slow test-all test-cluster mutants lint docs docs-links config-reference contracts-page rule-graph clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-16s %s\n", $$1, $$2}'
@@ -63,6 +63,9 @@ test-all: env ## run both in one go: all tests but those on a cluster
 test-cluster: env ## install SLURM, start it on this machine and run studies on it; needs root, takes minutes
 	$(BIN)/pytest tests/cluster
 
+mutants: $(VENV)/.mutants ## plant 400 mistakes in code and 200 in regular expressions, and say how many the tests find; ARGS: options
+	$(BIN)/python tests/mutants.py $(ARGS)
+
 lint: env ## check layout, style, types (mypy --strict, the whole library), which package may import which, and size
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -94,8 +97,8 @@ clean: ## remove all results; keeps .venv and the response store
 	find results -mindepth 1 -maxdepth 1 ! -name README.md ! -name store -exec rm -rf {} +
 	rm -rf report.html rehearsal .snakemake
 
-$(VENV)/.docs: $(INSTALLED) requirements/docs.txt requirements/docs.lock
-	requirements/install.sh $(PYTHON) $(VENV) requirements/docs.txt
+$(VENV)/.docs $(VENV)/.mutants: $(VENV)/.%: $(INSTALLED) requirements/%.txt requirements/%.lock
+	requirements/install.sh $(PYTHON) $(VENV) requirements/$*.txt
 	@touch $@
 
 $(INSTALLED): $(REQUIREMENTS) $(REQUIREMENTS:.txt=.lock) requirements/uv.lock requirements/install.sh pyproject.toml

@@ -6,7 +6,7 @@
 # The CPU build of torch has none: it is on no such index, and install.sh installs it by itself.
 set -eu
 cd "$(dirname "$0")"
-for list in action axe cpu cuda decisions docs inspect judges packaging ppi uv; do
+for list in action axe cpu cuda decisions docs inspect judges mutants packaging ppi uv; do
   {
     echo "# Made of $list.txt by lock.sh: not to be edited."
     grep -v '^torch==.*+cpu$' $list.txt |

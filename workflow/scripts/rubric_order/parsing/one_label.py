@@ -28,7 +28,6 @@ from rubric_order.parsing.phrases import (
 _ROMAN = re.compile(r"[ivx]+", re.IGNORECASE)
 _END = r"(?!\w|['’]\w|[.,]\d)"
 _NUMBER = rf"(?<![\w.,/+-])[-+]?\d+(?:[.,]\d+)?{_END}"
-_ALONE = ALONE.replace(r"(?!-(?!stars?\b|points?\b)\w)", "")
 
 
 class Reader(NamedTuple):
@@ -52,29 +51,27 @@ def reader(labels: tuple[str, ...]) -> Reader:
     """The patterns for some labels, lowest score first."""
     by_length = sorted(labels, key=len, reverse=True)
     any_case = f"(?:{'|'.join(map(re.escape, by_length))})"
-    line = rf"[^\w\n]{{0,10}}Score\s+{any_case}\s*:.*\n?"
+    line = rf"[^\w\n]{{0,10}}Score\s{any_case}\s*:.*\n?"
     listed = r",\s*".join(map(re.escape, labels))
     lacking = (
-        r"(?:\bnot|n't|\bthan|\bshort\s+of|\bfrom(?=\s+\w+ing\b))"
-        r"(?:\s+(?:being|getting|receiving|worth|deserv\w+|earn\w*|quite|an?|the|of|score|grade)){0,6}"
+        r"(?:\bnot|n't|\bthan|\bshort\sof|\bfrom(?=\s\w+ing\b))"
+        r"(?:\s(?:being|get(?:ting)?|receiv\w+|worth|deserv\w+|earn\w*|quite|an?|the|of|score|grade)){0,6}"
     )
-    other = r"\b(?:reference|model)\s+(?:answer|response)s?\b[^.\n]{0,40}\bscor\w+(?:\s+of)?"
+    other = r"\b(?:reference|model)\s(?:answer|response)s?\b[^.\n]{0,40}\bscor\w+(?:\sof)?"
     return Reader(
         {label.casefold(): label for label in labels},
         tuple((name, re.compile(pattern)) for name, pattern in _forms(by_length, any_case)),
-        re.compile(
-            rf"(?:^{line}){{2,}}|\(?\bone\s+of\s+{listed}\)?|\bwrite\s+a\s+feedback\s+for\s+criteria\b", re.I | re.M
-        ),
-        re.compile(rf"(?:{other}|{lacking})\s+{any_case}{_END}", re.IGNORECASE),
+        re.compile(rf"(?:^{line}){{2,}}|\(?\bone\sof\s{listed}\)?|\bwrite\sa\sfeedback\sfor\scriteria\b", re.I | re.M),
+        re.compile(rf"(?:{other}|{lacking})\s{any_case}{_END}", re.IGNORECASE),
     )
 
 
 def _value(spelling: str, alone: str = "") -> str:
     """Pattern of a label and its parts: `B`, `B-`, `A or B`. `alone` is a pattern for what must follow the label."""
     one = rf"(?<![\w'’])(?:{spelling}){_END}"
-    joint = r"\s*(?:[,/&-]|\b(?:or|and|to)\b)\s*\(?(?:an?\s+)?"
+    joint = r"\s*(?:[,/&-]|\b(?:or|and|to)\b)\s*\(?(?:an?\s)?"
     other = rf"(?:{joint}(?P<other>(?:{spelling}){_END})(?!\s*[.)]\s\w){alone})?"
-    return rf"(?:{LABEL}\s+)?(?P<label>{one})(?P<half>[+](?!\w)|-(?![\w>-]))?{other}{alone}"
+    return rf"(?:{LABEL}\s)?(?P<label>{one})(?P<half>[+](?!\w)|-(?![\w>-]))?{other}{alone}"
 
 
 def _forms(labels: Sequence[str], any_case: str) -> tuple[tuple[str, str], ...]:
@@ -86,8 +83,8 @@ def _forms(labels: Sequence[str], any_case: str) -> tuple[tuple[str, str], ...]:
     """
     # A label matches as written or in capitals, since a small letter in prose is a word.
     exact = "|".join(dict.fromkeys(re.escape(spelling) for label in labels for spelling in (label, label.upper())))
-    loose, strict, prose = _value(f"(?i:{any_case})"), _value(exact), _value(exact, rf"(?i:{_ALONE})")
-    named = _value(f"(?i:{any_case})", rf"(?i:(?=\W*$|\s*[.:,;)\]}}\"'])|{_ALONE}|(?=\s+is\b))")
+    loose, strict, prose = _value(f"(?i:{any_case})"), _value(exact), _value(exact, rf"(?i:{ALONE})")
+    named = _value(f"(?i:{any_case})", rf"(?i:(?=\W*$|\s*[.:,;)\]}}\"'])|{ALONE}|(?=\sis\b))")
     articles = ARTICLES.replace("an?", "[Aa]n?")
     romans = all(_ROMAN.fullmatch(label) for label in labels)
     behind = r"(?=[^\w\n]*$)" if romans else r"(?=\s*[.:,;)\]]|[^\w\n]*$)"
@@ -95,31 +92,31 @@ def _forms(labels: Sequence[str], any_case: str) -> tuple[tuple[str, str], ...]:
     return (
         (
             "result",
-            rf"(?i:{RESULT}){MARKS}(?i:(?:the|my|final|overall)\s+)*(?i:{LABEL}\b)?{MARKS}(?i:(?:{IS}|of|an?)\s+)?"
-            rf"{MARKS}(?i:(?:option|grade|an?)\s+)?(?:{named}|(?P<number>{_NUMBER}))",
+            rf"(?i:{RESULT}){MARKS}(?i:(?:the|my|final|overall)\s)*(?i:{LABEL}\b)?{MARKS}(?i:(?:{IS}|of|an?)\s)?"
+            rf"{MARKS}(?i:(?:option|grade|an?)\s)?(?:{named}|(?P<number>{_NUMBER}))",
         ),
         ("verdict", rf"\[\[\s*{loose}\s*\]\]"),
         ("boxed", rf"(?i:\\boxed\s*\{{(?:\\\w+\{{)?){MARKS}{loose}"),
         (
             "final",
-            rf"(?i:\b(?:final|overall)\s+{verdict}\b){MARKS}(?i:(?:{IS}|of)\s)?{MARKS}(?i:(?:an?|option)\s+)?{named}",
+            rf"(?i:\b(?:final|overall)\s{verdict}\b)(?:\s(?i:for|of|on)\s[^.:\n]{{1,60}}(?=:))?{MARKS}(?i:(?:{IS}|of)\s)?{MARKS}(?i:(?:an?|option)\s)?{named}",
         ),
         (
             "named",
-            rf"\b(?i:answer|option|choice|score|rating|grade)\b[\"']?\s*(?i:{IS}|of)?{MARKS}(?i:(?:option|an?)\s+)?{named}",
+            rf"\b(?i:answer|option|choice|score|rating|grade)\b[\"']?\s*(?i:{IS}|of)?{MARKS}(?i:(?:option|an?)\s)?{named}",
         ),
         ("own_line", rf"(?m:^[^\w\n]{{0,10}}{strict}{behind})"),
         ("whole", rf"\A\W*{loose}\W*\Z"),
-        ("leading", rf"\A[^\w\n]{{0,10}}{strict}(?=\s*[:,;!]|\s+-\s|[^\w\n]*$)"),
+        ("leading", rf"\A[^\w\n]{{0,10}}{strict}(?=\s*[:,;!]|\s-\s|[^\w\n]*$)"),
         (
             "score_of",
-            rf"(?i:\b{LABEL}s?\s+{OTHER_WORD}{{0,8}}?(?:of|at|as|to|{IS})){MARKS}(?:{articles}){MARKS}{prose}",
+            rf"(?i:\b{LABEL}s?\s{OTHER_WORD}{{0,8}}?(?:of|at|as|to|{IS})){MARKS}(?:{articles}){MARKS}{prose}",
         ),
         (
             "award",
-            rf"(?i:\b{VERB}\b){MARKS}(?i:{OBJECT})(?:{articles})(?i:(?:{LABEL}\s+)?(?:of\s+)?){MARKS}{prose}",
+            rf"(?i:\b{VERB}\b){MARKS}(?i:{OBJECT})(?:{articles})(?i:(?:{LABEL}\s)?(?:of\s)?){MARKS}{prose}",
         ),
-        ("it_is", rf"(?i:\b(?:(?:it|this|that)(?:\s+is|['’]s))\s+an?\s+)(?i:{OTHER_WORD})?{prose}"),
+        ("it_is", rf"(?i:\b(?:(?:it|this|that)(?:\sis|['’]s))\san?\s)(?i:{OTHER_WORD})?{prose}"),
         ("bracketed", rf"\({strict}\)" + (r"\W*\Z" if romans else "")),
     )
 

@@ -45,15 +45,15 @@ from rubric_order.parsing.phrases import (
 # A value: a number and its parts. Signs and fractions are kept, so that -1 and 3.5 are not read as other numbers.
 NUMBER_AHEAD = rf"(?=[-+]?(?:\d|{WORD}))"
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?+|\d++(?:[.,]\d++)?+)"
-_NUMBER = rf"(?<!\bout\sof\s)(?P<number>(?<![\w.,/+-])[-+]?{_DIGITS}|(?P<word>{WORD}))(?P<half>\s+and\s+a\s+half\b)?"
+_NUMBER = rf"(?<!\bout\sof\s)(?P<number>(?<![\w.,/+-])[-+]?{_DIGITS}|(?P<word>{WORD}))(?P<half>\sand\sa\shalf\b)?"
 _OUT_OF = (
-    r"(?:\s*+(?:stars?|points?)?\s*+\(?(?:/|out\s+of\b(?:\s+an?\s+\w+(?:\s+of)?\b)?|of\b)"
+    r"(?:\s*+(?:stars?|points?)?\s*+\(?(?:/|out\sof\b(?:\san?\s\w+(?:\sof)?\b)?|of\b)"
     rf"\s*(?P<scale>{_DIGITS}|{WORD})(?![\w/]))"
 )
 # The other end of a range, or the other alternative: `3-4`, `3 to 4`, `3 or a 4`, `3, 4`, `3 for plot, 4 for style`.
 _OTHER = (
-    r"(?:(?:(?:\s(?:for|in|on)(?:\s[^\W\d]+){1,2})?[^\S\n]?(?:[-,;&|~]{1,2}|\(?or\b|to\b|and\b))?[^\S\n]?(?:an?\s+)?"
-    rf"(?P<other>{_DIGITS}|{WORD})(?:\s*(?:/|out\s+of)\s*\d+)?(?!\w|\s*%){ALONE})"
+    r"(?:(?:(?:\s(?:for|in|on)(?:\s[^\W\d]+){1,2})?[^\S\n]?(?:[-,;&|~]{1,2}|\(?or\b|to\b|and\b))?[^\S\n]?(?:an?\s)?"
+    rf"(?P<other>{_DIGITS}|{WORD})(?:\s*(?:/|out\sof)\s*\d+)?(?!\w|\s*%){ALONE})"
 )
 _TAIL = rf"{_OTHER}?(?!\w|\s*/\s*\d|[.,:]\d)(?(word){ALONE})"
 _VALUE = rf"{_NUMBER}(?:{_OUT_OF}|(?P<percent>\s*%))?{_TAIL}"
@@ -68,18 +68,18 @@ def _forms() -> tuple[tuple[str, re.Pattern], ...]:
             (
                 "result",
                 rf"{RESULT}{MARKS}"
-                rf"(?:(?:(?:the|an?|my|final|overall)\s+){{0,3}}{LABEL}\b)?{MARKS}(?:(?:{IS}|of|an?|between)\s+){{0,2}}{MARKS}{_VALUE}",
+                rf"(?:(?:(?:the|an?|my|final|overall)\s){{0,3}}{LABEL}\b)?{MARKS}(?:(?:{IS}|of|an?|between)\s){{0,2}}{MARKS}{_VALUE}",
             ),
             ("boxed", rf"\\boxed\s*\{{(?:\\\w+\{{)?(?:{LABEL}\b{MARKS}\}}?)?{MARKS}{_VALUE}"),
             (
                 "final",
                 r"(?<![^\W_])(?:final|overall)(?![^\W_])(?:[\s_]++(?:\w+[\s_]++)?(?:score|rating|grade|mark|evaluation"
-                rf"|assessment|verdict|judge?ment|result|quality|answer(?=\s*:|\sis\b))\b)?(?:\s+for\s[^.:\n\d]{{1,60}})?,?"
-                rf"{MARKS}(?:[^)\n\d]{{0,30}}\){MARKS})?(?:(?:{IS}|of)\s)?{MARKS}(?:an?\s+)?{_VALUE}{ALONE}",
+                rf"|assessment|verdict|judge?ment|result|quality|answer(?=\s*:|\sis\b))\b)?(?:\sfor\s[^.:\n\d]{{1,60}})?,?"
+                rf"{MARKS}(?:[^)\n\d]{{0,30}}\){MARKS})?(?:(?:{IS}|of)\s)?{MARKS}(?:an?\s)?{_VALUE}{ALONE}",
             ),
             (
                 "score",
-                rf"(?:\b{LABEL}\b[\"']?(?:\s*\([^)\n]{{0,30}}\))?(?:\s+(?:for|on)\s[^.:\n\d]{{1,60}}?)?"
+                rf"(?:\b{LABEL}\b[\"']?(?:\s*\([^)\n]{{0,30}}\))?(?:\s(?:for|on)\s[^.:\n\d]{{1,60}}?)?"
                 rf"\s*(?:[\]>}}:=|]|-\s)|\b(?:RESULT|ANSWER)[\"']?\s*[:=>]){MARKS}{_VALUE}",
             ),
             (
@@ -93,14 +93,14 @@ def _forms() -> tuple[tuple[str, re.Pattern], ...]:
             ),
             (
                 "score_of",
-                rf"\b{LABEL}s?\s+{OTHER_WORD}{{0,8}}?(?:of|at|as|to|{IS}){MARKS}{ARTICLES}{MARKS}{_VALUE}{ALONE}",
+                rf"\b{LABEL}s?\s{OTHER_WORD}{{0,8}}?(?:of|at|as|to|{IS}){MARKS}{ARTICLES}{MARKS}{_VALUE}{ALONE}",
             ),
-            ("award", rf"\b{VERB}\b{MARKS}{OBJECT}{ARTICLES}(?:{OTHER_WORD}of\s+)?{MARKS}{_VALUE}{ALONE}"),
+            ("award", rf"\b{VERB}\b{MARKS}{OBJECT}{ARTICLES}(?:{OTHER_WORD}of\s)?{MARKS}{_VALUE}{ALONE}"),
             (
                 "it_is",
-                rf"\b(?:(?:it|this|that)(?:\s+is|['’]s)|making\s+(?:it|this))\s+an?\s+{OTHER_WORD}?{_VALUE}{ALONE}",
+                rf"\b(?:(?:it|this|that)(?:\sis|['’]s)|making\s(?:it|this))\san?\s{OTHER_WORD}?{_VALUE}{ALONE}",
             ),
-            ("out_of", rf"{_NUMBER}(?!\s+of\b){_OUT_OF}{_TAIL}{ALONE}"),
+            ("out_of", rf"{_NUMBER}(?!\sof\b){_OUT_OF}{_TAIL}{ALONE}"),
             ("closing", rf"(?:\(|\[\[)\s*{_VALUE}\s*(?:\)|\]\])\W*\Z"),
         )
     )
@@ -145,13 +145,13 @@ LIST_NUMBER = re.compile(r"^[^\w\n(]{0,10}\d++[.)][^\S\n]++(?=\S)", re.MULTILINE
 # Scores of the prompt's reference answer, and scores that an answer mentions but does not give:
 # `prevents it from being a perfect 5 out of 5`.
 _NOT_GIVEN = re.compile(
-    r"(?:\b(?:reference|model)\s+(?:answer|response)s?(?:\W+(?:that|which|with|is|gets?|got|given|has|receive[sd]?|an?|the))*"
+    r"(?:\b(?:reference|model)\s(?:answer|response)s?(?:\W+(?:that|which|with|is|gets?|got|given|has|receive[sd]?|an?|the))*"
     r"\W+scor\w+(?:\W+of)?"
-    r"|(?:\bnot|n't|\bthan|\bshort\s+of|\bfrom(?=\s+\w+ing\b)|\bto(?=\s+(?:achieve|attain|deserve|earn|get|merit|obtain|reach|receive)\b)"
-    r"|\bfor(?=\s+an?\s+(?:perfect|full|higher|highest|maximum|top)\b))"
-    r"(?:\s+(?:achiev|attain|award|be|deserv|earn|get|giv|merit|obtain|reach|receiv|scor|warrant)\w*)?(?:\s+(?:it|this))?"
-    r"(?:\s+(?:an?|the|quite|full|perfect|higher|highest|maximum|top|score|rating|of|\w+(?=\s+(?:score|rating)\b)))*+)"
-    rf"[^\w\n.:;]+(?:{_DIGITS}|{WORD})(?:\s*(?:/|out\s+of)\s*(?:\d+|{WORD}))?",
+    r"|(?:\bnot|n't|\bthan|\bshort\sof|\bfrom(?=\s\w+ing\b)|\bto(?=\s(?:achieve|attain|deserve|earn|get|merit|obtain|reach|receive)\b)"
+    r"|\bfor(?=\san?\s(?:perfect|full|higher|highest|maximum|top)\b))"
+    r"(?:\s(?:achiev|attain|award|be|deserv|earn|get|giv|merit|obtain|reach|receiv|scor|warrant)\w*)?(?:\s(?:it|this))?"
+    r"(?:\s(?:an?|the|quite|full|perfect|higher|highest|maximum|top|score|rating|of|\w+(?=\s(?:score|rating)\b)))*+)"
+    rf"[^\w\n.:;]+(?:{_DIGITS}|{WORD})(?:\s*(?:/|out\sof)\s*(?:\d+|{WORD}))?",
     re.IGNORECASE,
 )
 
@@ -171,14 +171,14 @@ def _scales(scale: Scale) -> tuple[re.Pattern, re.Pattern, re.Pattern, re.Patter
     lowest, highest = scale
     span = rf"(?<![\w.,]){lowest}\s*(?:to|and|through|-)\s*{highest}(?![\w/]|[.,:]\d)"
     points = f"{highest}" if lowest else f"(?:{highest}|{highest + 1})"
-    named = rf"scale\s+(?:(?:of|from|between|ranging\s+from)\s+)?{span}|{span}\s+scale\b|{points}[-\s]point\s+scale\b"
-    beside = rf"(?:,\s)?\bon\s+(?:an?|the)\s+(?:{named}),?"
-    options = r"(?:^[^\w\n]{0,10}Score\s+\d+\s*:.*\n?){2,}"
+    named = rf"scale\s(?:(?:of|from|between|ranging\sfrom)\s)?{span}|{span}\sscale\b|{points}[-\s]point\sscale\b"
+    beside = rf"(?:,\s)?\bon\s(?:an?|the)\s(?:{named}),?"
+    options = r"(?:^[^\w\n]{0,10}Score\s\d+\s*:.*\n?){2,}"
     other = (
         rf"(?:\b(?:scale|range)\W+(?:(?:of|from|between)\W+)?|\b{LABEL}\s*\()"
-        rf"(?:[01]\s*(?:to|and|through|-)\s*\d|out\s+of\s*(?!{highest}\b)\d)"
+        rf"(?:[01]\s*(?:to|and|through|-)\s*\d|out\sof\s*(?!{highest}\b)\d)"
     )
-    instruction = rf"{span}|\bwrite\s+a\s+feedback\s+for\s+criteria\b|{options}"
+    instruction = rf"{span}|\bwrite\sa\sfeedback\sfor\scriteria\b|{options}"
     patterns = (beside, _filled_in(span, highest), instruction, other)
     return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in patterns)
 
@@ -266,7 +266,7 @@ def normalise(answer: str) -> str:
 
 def _find_number(answer: str, scale: Scale, truncated: bool, whole: bool) -> Choice:
     beside, filled_in, instruction, other_scale = _scales(scale)
-    answer = beside.sub(" ", LIST_NUMBER.sub("", answer))
+    answer = single_spaced(beside.sub(" ", LIST_NUMBER.sub("", answer)))
     answer = filled_in.sub(lambda before: f"{before['label'] or 'Score:'} ", answer)
     answer = instruction.sub("…", answer)  # no form reads across this mark
     truncated = truncated or _PENDING.search(answer) is not None

@@ -25,12 +25,12 @@ MAX_JSON = 20  # most places of an answer at which a JSON value is looked for
 _MARKS = r"(?:[^\S\n]|[\"'“”‘’()\[\]{}<>:=~#|→,;]|\.{2,}|…|-(?=[\s>]))*+"
 _SCORE_WORD = r"(?:scores?|ratings?|grades?|marks?)"
 _LINK = (
-    r"(?:is|was|of|as|at|to|gets?|got|an?|the|(?:(?:should|would|could)\s+(?:be|get|receive|have))"
+    r"(?:is|was|of|as|at|to|gets?|got|an?|the|(?:(?:should|would|could)\s(?:be|get|receive|have))"
     r"|(?:deserv|receiv|scor|earn|merit|achiev|warrant|rate|grade)(?:es|s|ed|d)?)\b"
 )
 # A remark in brackets after the name: the scale, or the criterion's description.
 _REMARK = (
-    r"(?:\s*\((?:(?:scale\W*)?(?:from\s+)?[01]\s*(?:-|to|and)\s*\d+|(?:out\s+of|/)\s*\d+|(?!\W*\d)[^()\n]{1,120})\))?+"
+    r"(?:\s*\((?:(?:scale\W*)?(?:from\s)?[01]\s*(?:-|to|and)\s*\d+|(?:out\sof|/)\s*\d+|(?!\W*\d)[^()\n]{1,120})\))?+"
 )
 _BEFORE_VALUE = rf"(?:-(?=\d))?{_REMARK}{_MARKS}(?:{_SCORE_WORD}\b{_REMARK}{_MARKS})?(?:{_LINK}{_MARKS}){{0,3}}"
 _LINE_START = r"^(?:[^\w\n]|_)*+(?:(?:criterion|criteria|aspect|dimension|metric|category)\s*+(?:\d++\s*+)?[^\w\n]*+)?"
@@ -41,10 +41,8 @@ _OTHER_LABEL = re.compile(
     r"|[^\W\d](?:[\w'’/&-]|\s(?=\w)){1,60}\s*[:=|][^\w\n]*+)-?\d",
     re.IGNORECASE | re.MULTILINE,
 )
-_TRAILING = re.compile(r"(?:[:=>|→]|-\s|[.!?]\s)\s*(?P<value>[^\s:=>|→]{1,8}(?:\s*(?:/|out\s+of)\s*\d{1,2})?)$")
-_ECHO = re.compile(
-    r"\[[^\]\n]{1,60}\]\s*N\b(?!/)|\bexactly\s+\w+\s+lines\b|\bone\s+line\s+for\s+each\s+of\s+the\b", re.I
-)
+_TRAILING = re.compile(r"(?:[:=>|→]|-\s|[.!?]\s)\s*(?P<value>[^\s:=>|→]{1,8}(?:\s*(?:/|out\sof)\s*\d{1,2})?)$")
+_ECHO = re.compile(r"\[[^\]\n]{1,60}\]\s*N\b(?!/)|\bexactly\s\w+\slines\b|\bone\sline\sfor\seach\sof\sthe\b", re.I)
 _FENCE = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
 _KEYS_OF_NAME = ("criterion", "criteria", "name", "aspect", "dimension", "metric", "category")
 _KEYS_OF_SCORE = ("score", "rating", "value", "grade", "mark", "result", "n", "points", "level", "final_score")

@@ -42,7 +42,7 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 _NAME = r"(?-i:[A-Z])"
 # Text after a label that makes the label a part of a relation. `<A>`, `A</answer>` and `A => ...` are no relations.
 _RELATED = (
-    r"(?:[\"')]?[^\S\n]?(?:=(?!>)|(?-i:<(?![/|a-z-]))|[≈≪≫])|[^\S\n]>|[\"')]>"
+    r"(?:[\"')]?[^\S\n]?(?:=(?!>)|(?-i:<(?![/|a-z-]))|[≈≪≫≥≤])|[^\S\n]>|[\"')]>"
     rf"|(?<!<(?:{_NOUN}\s?#?\s?)?[A-Z1-9])>|[\"')]?[^\S\n](?:vs|versus)\b)"
 )
 # `Output (a)`, for prompts that letter their candidates like this. `Option (D)` is a choice of a multiple-choice task.
@@ -70,10 +70,10 @@ _VALUE = rf"(?:{_RELATION}|{_CALLED}|{_TIE}|{_LABEL})"
 _ENDED = r"(?=[^\w\n]*$|\s*[.,;:!)\]}\"'”]|\s(?:because|since|as|due|for|over)\b|[^\S\n]-\s)"
 _PLAIN = rf"(?:{_RELATION}|{_CALLED}|{_TIE}|{_LABEL}{_ENDED})"
 _MARKS = r"(?:[\s\"'“”‘’(\[{<:=~#>|→]|-(?=[\s>])){0,12}+"
-# The other one of two alternatives: `A or B`, `A/B`, `A and B`.
+# The other one of two alternatives: `A or B`, `A/B`, `A, and B`; not the pronoun in `A, I think`.
 _OTHER = (
-    rf"(?P<other>{_MARKS}[\"')\]]?\s?(?:/|,|&|or\b|and\b)\s?[\"'(\[]?"
-    rf"(?:{_NOUN}\s?#?\s?)?(?:\((?-i:[a-j])\)|(?:{_NAME}|[1-9])(?![\w'’])))?"
+    rf"(?P<other>{_MARKS}[\"')\]]?\s?(?:/|,(?:\s?(?:or|and)\b)?|&|or\b|and\b)\s?[\"'(\[]?"
+    rf"(?:{_NOUN}\s?#?\s?)?(?:\((?-i:[a-j])\)|(?!(?-i:I)\s\w)(?:{_NAME}|[1-9])(?![\w'’])))?"
 )
 _VERDICT = r"(?:verdict|choice|decision|judge?ment|winner|preference|selection|answer|result|conclusion|evaluation)"
 
@@ -146,7 +146,9 @@ _SAID_TIE = re.compile(
     re.IGNORECASE,
 )
 # Words of a sentence whose verdict is limited to one respect, conditional or negated.
-_LIMITED = re.compile(r"\b(?:in\sterms\sof|with\sregards?\sto|regarding|if|would|could|might|not|n't)\b", re.IGNORECASE)
+_LIMITED = re.compile(
+    r"\b(?:in\sterms\sof|with\sregards?\sto|regarding|if|would|could|might|not)\b|n['’]t\b", re.IGNORECASE
+)
 _SENTENCES = re.compile(r"(?<=[.!?])[\"')\]]*+\s|\n")
 
 # The prompt's words about the form of an answer, repeated in an answer.

@@ -1,0 +1,277 @@
+"""Mutants: small mistakes, planted one by one, and the share of them that the tests find.
+
+    python tests/mutants.py [--code 400] [--text 200] [--seed 47] [--only WORD] [--show]
+
+Mistakes in code are those of cosmic-ray (`make mutants` installs it and runs this). No mutation tool edits regular
+expressions, where parsing lives: mistakes in texts are ours, an alternative, a bound, a look-around or a phrase that is
+gone. Each is planted alone in a copy of the project, and the quick tests in files that import its module, or are named
+after it, run until one fails. A mistake with which the module cannot be imported is replaced by the next one. A table
+has the shares that were found; `--show` adds a line for each that was not. Pytest does not collect this file.
+"""
+
+import argparse
+import ast
+import contextlib
+import importlib
+import io
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import tokenize
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate
+from pathlib import Path
+from queue import Queue
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from planted_bugs import COPIED, LIBRARY, ROOT
+
+CODE = (
+    "methods",
+    "parsing",
+    "planning",
+    "judging/store.py",
+    "judging/engines",
+    "cards/verdict.py",
+    "cards/estimands.py",
+)
+TEXT = ("parsing",)
+SECONDS = 120  # for the tests of a mutant; one that hangs is found
+WORKERS = 2
+NOT_IMPORTED = 77  # status of a mutant with which its module ends in an error
+LOOK = re.compile(r"\(\?<?[=!]")
+QUANTIFIER = re.compile(r"(?:[?*+]|\{\d*,?\d*\})[?+]?")
+
+
+class Mutant(NamedTuple):
+    """A mistake: its module as a path in the project, the line, and the module's text with it."""
+
+    path: Path
+    line: int
+    changed: str
+
+
+def modules(places: tuple[str, ...]) -> Iterator[Path]:
+    for place in places:
+        path = ROOT / LIBRARY / place
+        yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]
+
+
+def code_mutants(drawn: np.random.Generator) -> Iterator[Mutant]:
+    """Mutants by cosmic-ray's operators, in random order."""
+    from cosmic_ray import plugins
+    from cosmic_ray.ast import ast_nodes, get_ast
+    from cosmic_ray.mutating import mutate_code
+
+    operators = {name: plugins.get_operator(name) for name in sorted(plugins.operator_names())}
+    places = []
+    for path in modules(CODE):
+        nodes = list(ast_nodes(get_ast(path.read_text(encoding="utf-8"))))
+        for name, operator in operators.items():
+            with contextlib.suppress(TypeError):  # an operator that needs arguments
+                starts = [start[0] for node in nodes for start, _ in operator().mutation_positions(node)]
+                places += [(path, line, name, number) for number, line in enumerate(starts)]
+    for path, line, name, number in (places[place] for place in drawn.permutation(len(places))):
+        changed = mutate_code(path.read_text(encoding="utf-8"), operators[name](), number)
+        if changed:
+            yield Mutant(path.relative_to(ROOT), line, changed)
+
+
+def text_mutants(drawn: np.random.Generator) -> Iterator[Mutant]:
+    """Mutants of regular expressions and lists of phrases, in random order."""
+    edits = []
+    for path in modules(TEXT):
+        source = path.read_text(encoding="utf-8")
+        lines = [0, *accumulate(len(line) for line in source.splitlines(keepends=True))]
+        ignored = {node.lineno for node in ast.walk(ast.parse(source)) if is_words(node)}
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type == tokenize.STRING and not ignored & set(range(token.start[0], token.end[0] + 1)):
+                start = lines[token.start[0] - 1] + token.start[1]
+                edits += [(path, token.start[0], start + one, start + end) for one, end in cuts(token.string)]
+        edits += [(path, line, start, end) for line, start, end in phrases(source, lines)]
+    for path, line, start, end in (edits[place] for place in drawn.permutation(len(edits))):
+        source = path.read_text(encoding="utf-8")
+        yield Mutant(path.relative_to(ROOT), line, source[:start] + source[end:])
+
+
+def is_words(node: ast.AST) -> bool:
+    """True for a statement that is a text alone, such as a docstring, and for what is raised."""
+    return isinstance(node, ast.Raise) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+
+
+def cuts(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of a regular expression that an edit removes: alternatives, quantifiers, look-arounds, word boundaries."""
+    opened: list[tuple[int, list[int]]] = [(re.match(r"[A-Za-z]*(\"\"\"|'''|[\"'])", text).end(), [])]
+    if not re.search(r"[|(\\]", text):
+        return
+    place = opened[0][0]
+    end = len(text) - (3 if text.endswith(('"""', "'''")) else 1)
+    while place < end:
+        step = 1
+        if text[place] == "\\":
+            step = 2
+            if text[place + 1] in "bB":
+                yield place, place + 2
+        elif text[place] == "[":
+            step = re.compile(r"\[\^?\]?(?:\\.|[^\]])*\]?", re.DOTALL).match(text, place).end() - place
+        elif text[place] == "(":
+            opened.append((place, []))
+            step = len(re.compile(r"\((?:\?(?:[:=!>]|<[=!]|P?<\w+>|[a-z-]+:))?").match(text, place)[0])
+            opened[-1] = (place + step, [])
+        elif text[place] == "|":
+            opened[-1][1].append(place)
+        elif text[place] == ")" and len(opened) > 1:
+            yield from alternatives(*opened.pop(), place)
+        elif match := QUANTIFIER.match(text, place):
+            step = match.end() - place
+            yield place, match.end()
+        place += step
+    for group in opened:
+        yield from alternatives(*group, end)
+
+
+def alternatives(start: int, bars: list[int], end: int) -> Iterator[tuple[int, int]]:
+    """Spans of each alternative with one of its bars."""
+    for number, bar in enumerate(bars):
+        yield (bars[number - 1] + 1 if number else start), bar + 1
+    if bars:
+        yield bars[-1], end
+
+
+def phrases(source: str, lines: list[int]) -> Iterator[tuple[int, int, int]]:
+    """Line and span of each element of a tuple, list, set or mapping of texts, with its comma."""
+    for node in ast.walk(ast.parse(source)):
+        elements = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", [])
+        if len(elements) > 1 and all(
+            isinstance(each, ast.Constant) and isinstance(each.value, str) for each in elements
+        ):
+            for number, first in enumerate(elements):
+                last = node.values[number] if isinstance(node, ast.Dict) else first
+                start, end = (
+                    lines[first.lineno - 1] + first.col_offset,
+                    lines[last.end_lineno - 1] + last.end_col_offset,
+                )
+                comma = re.compile(r"\s*,\s*").match(source, end)
+                yield first.lineno, start, comma.end() if comma else end
+
+
+def test_files(path: Path) -> list[str]:
+    """Files of tests that import a module or are named after it: these first, then the short ones."""
+    package, name = ".".join(path.parent.relative_to("workflow/scripts").parts), path.stem
+    imports = re.compile(
+        rf"from {re.escape(package)}(?:\.{name} import| import [^#\n]*\b{name}\b|"
+        rf" import \([^)]*\b{name}\b)|import {re.escape(package)}\.{name}\b"
+    )
+    files = {file: file.read_text(encoding="utf-8") for file in sorted((ROOT / "tests/unit").glob("test_*.py"))}
+    named = [file for file in files if name in file.stem]
+    chosen = named + sorted(
+        (file for file in files if imports.search(files[file]) and file not in named), key=lambda file: len(files[file])
+    )
+    return [str(file.relative_to(ROOT)) for file in chosen]
+
+
+def run_tests(mutant: Mutant, folder: Path, number: int) -> int:
+    """Status of pytest over a mutant's tests in a copy of the project."""
+    path = folder / mutant.path
+    right = path.read_text(encoding="utf-8")
+    path.write_text(mutant.changed, encoding="utf-8")
+    os.utime(path, (number, number))  # compiled modules are told apart by the time of their source in seconds
+    child = os.fork()
+    if not child:
+        end_with_tests(mutant, folder)
+    _, status = os.waitpid(child, 0)
+    path.write_text(right, encoding="utf-8")
+    os.utime(path, (0, 0))
+    return os.waitstatus_to_exitcode(status)
+
+
+def end_with_tests(mutant: Mutant, folder: Path) -> None:
+    """End this process, with a group of its own, with the status of the tests."""
+    os.setsid()
+    signal.signal(signal.SIGALRM, lambda *_: os.killpg(0, signal.SIGKILL))
+    signal.alarm(SECONDS)
+    os.chdir(folder)
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+    sys.path[:0] = [str(folder / "workflow/scripts")]
+    status = NOT_IMPORTED
+    try:
+        importlib.import_module(
+            ".".join(mutant.path.with_suffix("").relative_to("workflow/scripts").parts).removesuffix(".__init__")
+        )
+        files = test_files(mutant.path)
+        status = pytest.main(["-q", "-x", "-n0", "-m", "not slow", "-p", "no:cacheprovider", *files]) if files else 0
+    finally:
+        os._exit(int(status))
+
+
+def caught(mutants: Iterator[Mutant], wanted: int, copies: "Queue[Path]", numbers: Iterator[int]) -> pd.DataFrame:
+    """A row for each mutant until `wanted` could be imported: its package, whether the tests found it, and its line."""
+    rows = []
+
+    def one(mutant: Mutant) -> dict[str, object] | None:
+        folder = copies.get()
+        try:
+            status = run_tests(mutant, folder, next(numbers))
+        finally:
+            copies.put(folder)
+        package = "/".join(mutant.path.parts[3:-1][:2])
+        source = (ROOT / mutant.path).read_text(encoding="utf-8").splitlines()
+        line = f"{mutant.path}:{mutant.line}: {source[mutant.line - 1].strip()}  ->  {difference(source, mutant)}"
+        return None if status == NOT_IMPORTED else {"package": package, "found": status != 0, "line": line}
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        while len(rows) < wanted:
+            batch = [each for _, each in zip(range(wanted - len(rows)), mutants, strict=False)]
+            if not batch:
+                break
+            rows += [row for row in pool.map(one, batch) if row]
+    return pd.DataFrame(rows, columns=["package", "found", "line"])
+
+
+def difference(source: list[str], mutant: Mutant) -> str:
+    changed = mutant.changed.splitlines()
+    new = next((after for before, after in zip(source, changed, strict=False) if before != after), "")
+    return new.strip()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--code", type=int, default=400, help="mistakes in code")
+    parser.add_argument("--text", type=int, default=200, help="mistakes in regular expressions and phrases")
+    parser.add_argument("--seed", type=int, default=47)
+    parser.add_argument("--only", default="", help="modules whose paths contain this word")
+    parser.add_argument("--show", action="store_true", help="print each mistake that no test finds")
+    options = parser.parse_args()
+    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    with tempfile.TemporaryDirectory() as place:
+        copies: Queue[Path] = Queue()
+        for number in range(WORKERS):
+            folder = Path(place) / str(number)
+            for name in COPIED:
+                copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+                folder.mkdir(exist_ok=True)
+                copy(ROOT / name, folder / name)
+            copies.put(folder)
+        numbers = iter(range(1_000_000_000, 2_000_000_000))
+        print("| package | mistakes | found |\n|:--|--:|--:|")
+        missed = []
+        for kind, wanted, mutants in (("code", options.code, code_mutants), ("text", options.text, text_mutants)):
+            drawn = (each for each in mutants(np.random.default_rng(options.seed)) if options.only in str(each.path))
+            rows = caught(drawn, wanted, copies, numbers)
+            missed += rows.loc[~rows["found"].astype(bool), "line"].tolist()
+            for package, of in [*rows.groupby("package"), (f"all {kind}", rows)]:
+                print(f"| {package} | {len(of)} | {of['found'].mean():.1%} |", flush=True)
+        print(*missed if options.show else [], sep="\n")
+
+
+if __name__ == "__main__":
+    main()
