@@ -46,6 +46,11 @@ class Underway:
     looks: int = 0
     answers: Sequence[Response] = ()
 
+    @property
+    def ended(self) -> Ended:
+        """The batch as one that has ended without all its results."""
+        return Ended(self.record, self.answers, whole=False)
+
 
 class BatchEngine(EndpointEngine):
     """A judge whose requests are sent in batches. Its job may be killed at any time, since `Records` are on disk.
@@ -63,6 +68,7 @@ class BatchEngine(EndpointEngine):
         self._records = Records(resources.turn.batches)
         self._underway: list[Underway] = []
         self._counted: set[str] = set()  # keys of records whose use is in the account
+        self._stored: set[str] = set()  # requests of batches under way whose answers an earlier job or `take_up` stored
         self._stopped = threading.Event()
         self._mistake: str | None = None
         self.ended: list[Ended] = []
@@ -75,7 +81,7 @@ class BatchEngine(EndpointEngine):
         self._runner = asyncio.Runner()
 
     def take_up(self) -> None:
-        """Take up the batches of earlier jobs. Batches that have ended are added to `ended`.
+        """Take up the batches of earlier jobs. Batches that have ended, or that have answers, are added to `ended`.
 
         Raises:
             InputError: the search for a batch fails; a batch cannot be looked at, or is at another endpoint; or a
@@ -98,6 +104,7 @@ class BatchEngine(EndpointEngine):
             if batch is not None:
                 self._underway.append(batch)
         self._look()
+        self.ended += [batch.ended for batch in self._underway if batch.answers]
 
     def begin(self, spent: Amount) -> None:
         """Begin, after the responses of ended batches were stored.
@@ -110,8 +117,9 @@ class BatchEngine(EndpointEngine):
                 see `_responses`; or an answer in an earlier batch says that no request can succeed.
         """
         self.account.budget.spent = spent
+        self._stored = {response.request_id for batch in self._underway for response in batch.answers}
         for batch in self._underway:
-            self.account.budget.hold(batch.record.most_of_all)
+            self.account.budget.hold(batch.record.most_without(self._stored))
         self._refuse_mistake()
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
@@ -140,7 +148,7 @@ class BatchEngine(EndpointEngine):
                 continue
             ended = all(batch.looks >= MAX_LOOKS for batch in self._underway)
             if ended or self._stopped.is_set() or time.monotonic() >= until:
-                self.ended += [Ended(batch.record, batch.answers, whole=False) for batch in self._underway]
+                self.ended += [batch.ended for batch in self._underway]
                 raise InputError(self._still_under_way())
             self._stopped.wait(min(seconds(self._how_batches.poll), max(until - time.monotonic(), 0.0)))
 
@@ -165,7 +173,7 @@ class BatchEngine(EndpointEngine):
             raise InputError(f"judge: {self._mistake}")
 
     def _still_under_way(self) -> str:
-        number = sum(len(batch.record.requests) for batch in self._underway)
+        number = sum(len(batch.record.requests) - len(batch.answers) for batch in self._underway)
         listed = ", ".join(f"{batch.record.batch}: {batch.state}" for batch in self._underway)
         incomplete = "".join(
             f"; {self._records.path(batch.record.key)}: this batch has ended without all its results; the answers that"
@@ -309,8 +317,10 @@ class BatchEngine(EndpointEngine):
             self._counted.add(ended.record.key)
             used = Amount()
             for response in ended.responses:
+                if response.request_id in self._stored:
+                    continue
                 used = used.plus(Amount(response.attempts or 0, response.tokens or 0, response.cost or 0.0))
-            self.account.budget.settle(ended.record.most_of_all, used)
+            self.account.budget.settle(ended.record.most_without(self._stored), used)
             yield from ended.responses
 
     async def _fetched(self, batch: Underway) -> Ended | None:
