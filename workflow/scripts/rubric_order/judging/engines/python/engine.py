@@ -40,9 +40,9 @@ class PythonEngine(CallingEngine[PythonCallable]):
 
     def start(self) -> None:
         """Import the function, unless this process has it already."""
-        given = self.resources.function
+        function = self.resources.function
         try:
-            self.function = find(self.judge) if given is None else given
+            self.function = find(self.judge) if function is None else function
             self.judge = self._as_planned()
         except InputError as error:
             raise InputError(f"judge: {error}") from None
@@ -216,7 +216,7 @@ class FunctionAsker(Asker):
             if self._is_async:
                 return await self._calls.outcome(self._function, argument, call)
             async with asyncio.timeout(seconds):
-                returned, error = await _in_thread(self._function, argument)
+                returned, error = await _threaded_call(self._function, argument)
             if error is None and inspect.isawaitable(returned):
                 return await self._calls.outcome(lambda _: returned, argument, Call(call.used))
             return returned, error
@@ -247,7 +247,7 @@ async def _awaited(function: AsyncFunction, argument: Any) -> Outcome:
         return None, error
 
 
-async def _in_thread(function: Function, argument: Any) -> Outcome:
+async def _threaded_call(function: Function, argument: Any) -> Outcome:
     """Result and error of a function in a separate thread, which does not keep the process from ending."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Outcome] = loop.create_future()
