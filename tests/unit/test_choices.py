@@ -367,6 +367,17 @@ def test_few_groups_give_no_verdict():
 def test_repeats_tell_noise_from_order():
     (card,) = choice_cards(judged(worth=2.0, repeats=2))
     assert card.to_dict()["excess"] > 0
+    (single,) = [row for row in card.evidence.estimands if row.name == "single"]
+    assert single.found
+
+
+def test_repeats_that_are_copies_show_no_noise():
+    reads = judged(worth=0.0, ties=0.0, items=100, seed=2)
+    (card,) = choice_cards(pd.concat([reads, reads], ignore_index=True))
+    assert "they may be copies" in " ".join(card.reasons)
+    assert card.verdict == "cannot tell"
+    (single,) = [row for row in card.evidence.estimands if row.name == "single"]
+    assert (single.found, single.value.known, card.to_dict()["excess"]) == (False, False, None)
 
 
 def test_one_order_alone_tells_little():

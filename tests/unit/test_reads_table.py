@@ -29,6 +29,15 @@ def test_positions_scores_and_probabilities_are_those_of_the_orderings():
     assert set(found["strategy"]) == {"recorded"}
 
 
+@pytest.mark.parametrize("score", [["1", "3", "3", "2"], [""] * 4])
+def test_probabilities_of_0_and_1_are_written_scores(score):
+    sure = {f"p_{level}": [float(level == drawn) for drawn in (1, 3, 3, 2)] for level in (1, 2, 3)}
+    found = reads.as_scores(table(score=score, **sure))
+    assert found["score"].tolist() == [1, 3, 3, 2]
+    assert found["position_probabilities"].isna().all()
+    assert found["expected_score"].isna().all()
+
+
 @pytest.mark.parametrize("written", ["3 1 2", "3,1,2", "[3, 1, 2]", "(3 1 2)", "3 > 1 > 2", "312", [3, 1, 2]])
 def test_an_ordering_may_be_written_in_several_ways(written):
     found = reads.as_scores(pd.DataFrame({"item": ["a"], "ordering": [written], "score": [2]}))

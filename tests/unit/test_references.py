@@ -150,7 +150,7 @@ def test_what_was_rejected_is_shown_where_config_says_so(made):
 
 def test_conditions_show_what_was_accepted_and_leave_out_what_was_not(made, tables, root):
     _, _, table = made(a=judge_of("a", writing_error=0.7), rounds=1)
-    items = references.with_references(tables.items, table)
+    items = references.add_references(tables.items, table)
     template = frames.load_template(root / "resources/templates/score.jinja")
     how = {"study": "s", "judge_id": "j", "judge": judge_of("j"), "template": template, "probe": "score_order"}
     design = reads.Design([5], ["single"], conditions=["baseline", "reference_3", "reference_2+letter"])
@@ -242,7 +242,7 @@ def test_a_user_brings_reference_answers(tables, root, tmp_path):
         [4, "Good", "file", True],
     ]
     parquet.write(table, tmp_path / "own.parquet")
-    items = references.with_references(tables.items, pd.read_parquet(tmp_path / "own.parquet"))
+    items = references.add_references(tables.items, pd.read_parquet(tmp_path / "own.parquet"))
     assert items.loc[items["group_id"] == group, "references"].iloc[0] == {(5, 2): "Poor", (5, 4): "Good"}
 
 

@@ -30,12 +30,9 @@ LEFT_SECONDS = 3600.0  # an older temporary file belongs to no running job: writ
 
 @contextlib.contextmanager
 def atomic(path: str | Path, *, rename: Callable[[Path], Path] | None = None) -> Iterator[Path]:
-    """A temporary path beside `path`. It replaces `path` when the block ends, and is removed if the block fails.
+    """A temporary path beside `path`, which replaces it when the block ends, and is removed if the block fails.
 
-    Args:
-        path: the output.
-        rename: function from the written file to the output's path (in the same folder), if the content decides the
-            path.
+    `rename` makes the output's path, in the same folder, from the written file where the content decides it.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,9 +76,8 @@ def copy(source: str | Path, target: Path) -> None:
 
 
 def write_csv(table: "pd.DataFrame", path: str | Path) -> None:
-    """Write a table as CSV, with an apostrophe before each text that a spreadsheet would take for a formula.
-
-    Numbers stay as they are, in texts too. `without_marks` takes the apostrophes away again.
+    """Write a table as CSV, with an apostrophe, see `without_marks`, before texts that a spreadsheet would take for
+    formulas.
     """
 
     def marked(value: object) -> object:
@@ -118,11 +114,7 @@ def sha256(path: str | Path) -> str:
 
 
 def check_regular(path: str | Path) -> None:
-    """Refuse what is no regular file, such as a pipe, which cannot be read twice and can wait without an end.
-
-    Raises:
-        InputError: there is no such file, or it is not regular.
-    """
+    """Refuse what is no regular file, such as a pipe, which cannot be read twice and can wait without an end."""
     if not os.path.exists(path):
         raise InputError(f"{path}: no such file")
     if not os.path.isfile(path):
@@ -130,11 +122,7 @@ def check_regular(path: str | Path) -> None:
 
 
 def read_text(path: str | Path) -> str:
-    """Text of a UTF-8 file, with its line ends as they are.
-
-    Raises:
-        InputError: the file is missing or cannot be read, or is not UTF-8.
-    """
+    """Text of a UTF-8 file, with its line ends as they are."""
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             return file.read()
@@ -149,35 +137,17 @@ def read_text(path: str | Path) -> str:
 
 
 def read_json(path: str | Path) -> object:
-    """Content of a JSON file.
-
-    Raises:
-        InputError: the file cannot be read, is not JSON (with line and column), repeats a key, or is nested too deeply.
-    """
     return parse_json(read_text(path), path)
 
 
 def read_json_lines(path: str | Path) -> list[tuple[int, Any]]:
-    """Number (from 1) and content of each non-blank line of a JSON Lines file.
-
-    Raises:
-        InputError: a line is not JSON, repeats a key, or is nested too deeply. The message has the number of the line.
-    """
+    """Number (from 1) and content of each non-blank line of a JSON Lines file, see `parse_json`."""
     lines = enumerate(read_text(path).split("\n"), start=1)
     return [(number, parse_json(line, path, number)) for number, line in lines if line.strip()]
 
 
 def parse_json(text: str, path: str | Path, line: int | None = None) -> Any:
-    """Content of a text of JSON.
-
-    Args:
-        text: the text.
-        path: file of the text, for error messages.
-        line: line of the text, for error messages.
-
-    Raises:
-        InputError: the text is not JSON, repeats a key, or is nested too deeply.
-    """
+    """Content of a text of JSON that repeats no key; `path` and `line` are for messages."""
     where = f"{path}" if line is None else f"{path}: line {line}"
 
     def unique(pairs: list[tuple[str, object]]) -> dict[str, Any]:
@@ -218,15 +188,10 @@ def _check_depth(content: object, where: str) -> None:
 
 
 def read_csv(path: str | Path, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
-    """Rows of a CSV file with a header: the number of each row's last line, from 1, and a dictionary of its cells.
+    """Rows of a CSV file with a header, of which `columns` are required: number of the last line (from 1), and cells by
+    name.
 
-    Args:
-        path: the file. Blank lines are skipped.
-        columns: the required columns.
-
-    Raises:
-        InputError: the file is not CSV; a row has more or fewer cells than there are columns; a required column is
-            missing; a column occurs twice; or there are no rows. Messages of the first two kinds name the line.
+    Blank lines are skipped; ragged rows, repeated columns and a file without rows are refused.
     """
     csv.field_size_limit(2**24)
     # strict: otherwise a quote that is never closed takes all later rows into one cell
@@ -279,13 +244,10 @@ class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: 
 
 
 def _check_aliases(text: str) -> None:
-    """Refuse a YAML text whose aliases repeat more than `MAX_REPEATED` values in all, or contain themselves.
-
-    A few lines of aliases of aliases can stand for billions of values. This function counts the values and creates
+    """Refuse YAML whose aliases repeat more than `MAX_REPEATED` values or contain themselves; counts values, creates
     none.
 
-    Raises:
-        yaml.MarkedYAMLError: the aliases repeat too many values. The error marks the alias that exceeds the limit.
+    A few lines of aliases of aliases can stand for billions of values.
     """
     sizes: dict[str, int] = {}  # number of values under each anchor
     count = repeated = 0
@@ -318,12 +280,7 @@ def _check_aliases(text: str) -> None:
 
 
 def read_yaml(path: str | Path) -> object:
-    """Content of a YAML file.
-
-    Raises:
-        InputError: the file cannot be read, is not YAML, repeats a key, is nested too deeply, or has aliases that stand
-            for too many values. The message has the line and column if they are known.
-    """
+    """Content of a YAML file that repeats no key and whose aliases stand for few values."""
     text = read_text(path)
     try:
         _check_aliases(text)

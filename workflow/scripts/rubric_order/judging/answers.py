@@ -25,7 +25,7 @@ def write(responses: pd.DataFrame, path: Path, *, studies: Sequence[str], judge:
     `versions.counts`.
     """
     RESPONSES.write(
-        parquet.in_row_groups(RESPONSES.table(responses)),
+        parquet.split_row_groups(RESPONSES.table(responses)),
         path,
         judge=judge.identity(list(fields(Judge, {Role.FORMAT}))),
         studies=study_digests(responses, studies),

@@ -316,7 +316,7 @@ def _joined_groups(paths: list[Path]) -> Iterator[pa.Table]:
 
 
 def _groups(table: pa.Table) -> Iterator[pa.Table]:
-    return parquet.in_row_groups(table.unify_dictionaries().combine_chunks(), GROUP_ROWS)
+    return parquet.split_row_groups(table.unify_dictionaries().combine_chunks(), GROUP_ROWS)
 
 
 def _best_rows(table: pa.Table, request_ids: pa.Array) -> np.ndarray:

@@ -21,13 +21,7 @@ SCORES, CHOICES = "reads that score", "reads that choose"
 
 
 class Audit(NamedTuple):
-    """Cards of a file.
-
-    Attributes:
-        form: form of the file: `SCORES`, `CHOICES`, or the form of a log.
-        cards: cards of scores; empty if the file has choices.
-        choices: cards of choices; empty if the file has scores.
-    """
+    """Cards of a file of scores or of choices; `form` is `SCORES`, `CHOICES`, or the form of a log."""
 
     form: str
     cards: tuple[Card, ...]
@@ -35,7 +29,6 @@ class Audit(NamedTuple):
 
     @property
     def all(self) -> tuple[Card | ChoiceCard, ...]:
-        """The cards of either kind."""
         return (*self.cards, *self.choices)
 
 
@@ -49,18 +42,9 @@ def audit(
     margin_points: float = estimates.POINTS,
     margin_log_odds: float = estimates.LOG_ODDS,
 ) -> Audit:
-    """Cards of a file of reads.
+    """Cards of a file, see `reads.read_file`; effects below the margins (points, log-odds) count as none.
 
-    Args:
-        file: see `reads.read_file`.
-        columns, scale: see `results.bias_card`.
-        nominal: whether the orderings list candidates instead of levels.
-        labels: meanings of written labels of choices.
-        margin_points: a smaller shift of the mean score counts as none.
-        margin_log_odds: a smaller preference for a position counts as none.
-
-    Raises:
-        InputError: the form of the file is not known, or the file is not as described.
+    With `nominal`, the orderings list candidates in place of levels; `labels` are meanings of written choices.
     """
     mapping = Columns(dict(columns or {}))
     table = reads_table.read_file(file, packed=True)
@@ -78,7 +62,7 @@ def audit(
         )
         return Audit(form, tuple(card), ())
     notes = log.notes if log else ()
-    made = choice_cards.choice_cards(
+    cards = choice_cards.choice_cards(
         log.choices if log else table,
         file,
         columns=None if log else mapping,
@@ -86,16 +70,12 @@ def audit(
         margin_log_odds=margin_log_odds,
         notes=notes,
     )
-    return Audit(form, (), tuple(made))
+    return Audit(form, (), tuple(cards))
 
 
 def page(found: Audit, file: Path, used: Mapping[str, object]) -> str:
-    """The page of an audit, as one file that loads nothing else.
-
-    Args:
-        found: the cards.
-        file: file that was read; the page shows its name, but not its folder.
-        used: options with which the file was read.
+    """Page of an audit, one file that loads nothing else: it shows the name of `file`, not its folder, and options
+    `used`.
     """
     run = {"file": file.name, "form": found.form, **{name: value for name, value in used.items() if value}}
     if found.cards:
@@ -124,11 +104,6 @@ def page(found: Audit, file: Path, used: Mapping[str, object]) -> str:
 def form_of(
     table: pd.DataFrame, where: str | Path, names: Columns, *, nominal: bool = False
 ) -> tuple[str, logs.Log | None]:
-    """Form of a table, and the log if the table is a log.
-
-    Raises:
-        InputError: the table is a log with an error, or a column that `names` gives is missing.
-    """
     if not names.names and (log := logs.recognised(table, where)) is not None:
         return log.form, log
     named = column_names.named(table, names, where)

@@ -43,13 +43,8 @@ def scores_of(
     columns: Mapping[str, str] | Columns | None = None,
     scale: Sequence[str] | str | Scale | None = None,
 ) -> pd.DataFrame:
-    """The scores of a table of reads or of a file of them, see `reads.as_scores`.
-
-    Args:
-        reads: the table, or a file of it.
-        where: name of a table in errors; a file is called by its own name.
-        columns: names that the table has for its columns.
-        scale: the levels as they are written, lowest first; by default the levels that the orderings list.
+    """Scores of a table of reads or of its file, see `reads.as_scores`; `scale` has the levels as written, lowest
+    first.
     """
     of_file = Columns.given(columns)
     if scale is not None and not isinstance(scale, Scale):
@@ -75,22 +70,18 @@ def kept(scores: pd.DataFrame) -> blocks.Kept:
 def of_card(
     scores: pd.DataFrame | blocks.Kept, *, points: float = POINTS, log_odds: float = LOG_ODDS
 ) -> dict[str, pd.DataFrame]:
-    """The statistics that a bias card is made from, with agreement with people if there are human scores.
+    """Statistics that a bias card is made from, with groups as the only clusters, and agreement if there are human
+    scores.
 
-    Groups are the only clusters of the estimates, because a card takes no others.
-
-    Args:
-        scores: scores of reads, as a table or as `kept` returns them.
-        points: margin in points; a smaller shift counts as none.
-        log_odds: margin in log-odds; a smaller preference counts as none.
+    Smaller shifts (`points`) and preferences (`log_odds`) count as none.
     """
     from rubric_order.analyses.position.equivalence import estimate as equivalence
 
     statistics = (*(name for name in of_cards.REQUIRED if name != "equivalence"), of_cards.ANCHORS)
-    made = scores if isinstance(scores, blocks.Kept) else kept(scores)
+    reads = scores if isinstance(scores, blocks.Kept) else kept(scores)
     others: dict[str, dict[str, Any]] = {name: {"clusters": CLUSTERS} for name in BY_CLUSTER}
     others["score_effects"]["points"] = points
-    tables = {name: estimate(name, made, **others.get(name, {})) for name in statistics}
+    tables = {name: estimate(name, reads, **others.get(name, {})) for name in statistics}
     tables["equivalence"] = equivalence.estimate(
         score_effects=tables["score_effects"],
         position_preference=tables["position_preference"],
@@ -100,6 +91,6 @@ def of_card(
         log_odds=log_odds,
         r=R,
     )
-    if made.table["human_score"].notna().any():
-        tables["human_agreement"] = estimate("human_agreement", made, **others["human_agreement"])
+    if reads.table["human_score"].notna().any():
+        tables["human_agreement"] = estimate("human_agreement", reads, **others["human_agreement"])
     return tables

@@ -629,11 +629,16 @@ def _of_judge(
     table = table if len(rows) == len(table) else table.take(rows)
     by_number = _objects(distinct)  # one array for all reads in an ordering
     score = table["score"].to_numpy(dtype=float, na_value=np.nan)
+    shares = _probabilities(reads, rows, order, scale, where)
+    complete = ~np.isnan(shares).any(axis=1)
+    if complete.any() and np.isin(shares[complete], (0, 1)).all():  # written scores in another form: chance is in them
+        if np.isnan(score).all():
+            score[complete] = (shares * order)[complete].sum(axis=1)
+            table = table.assign(score=pd.array(score, dtype=table["score"].dtype))
+        shares, complete = np.full_like(shares, np.nan), np.zeros_like(complete)
     scored = ~np.isnan(score)
     position = np.full(len(table), np.nan)
     position[scored] = permutations.positions_of(distinct)[number[scored], score[scored].astype(int) - 1]
-    shares = _probabilities(reads, rows, order, scale, where)
-    complete = ~np.isnan(shares).any(axis=1)
     by_row: np.ndarray = np.full(len(table), None, dtype=object)
     by_row[complete] = _objects(shares[complete])
     return table.assign(

@@ -242,7 +242,7 @@ def _planned(
     reads = plan_reads(
         *texts, study=STUDY, judge_id=judge_id, judge=judge, template=template, design=design, probe=PROBE
     )
-    return reads, planned.of_reads(reads, *texts, template, probe=PROBE).assign(probe=PROBE)
+    return reads, planned.render_reads(reads, *texts, template, probe=PROBE).assign(probe=PROBE)
 
 
 def ask(study: Written, watch: "shard.Watch | None" = None) -> pd.DataFrame:

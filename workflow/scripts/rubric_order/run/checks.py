@@ -95,7 +95,7 @@ def _problems_of_references(config: Config) -> Iterator[str]:
                 yield f"{where}/judges: {name!r} is a decision model, which writes no text; expected one that does"
                 continue
             yield from (f"{where}/{problem}" for problem in _problems_of_roles(name, judge, block))
-            writer = judge.with_roles(writing=block.writing, reviewing=block.reviewing).under(WRITING)
+            writer = judge.add_roles(writing=block.writing, reviewing=block.reviewing).under(WRITING)
             again = block.rounds > len(set(block.judges)) and not block.shows_rejected
             if again and writer.sampling.temperature == 0:
                 yield (
@@ -108,7 +108,7 @@ def _problems_of_references(config: Config) -> Iterator[str]:
 
 
 def _problems_of_roles(name: str, judge: Judge, block: References) -> Iterator[str]:
-    as_roles = judge.with_roles(writing=block.writing, reviewing=block.reviewing)
+    as_roles = judge.add_roles(writing=block.writing, reviewing=block.reviewing)
     for role, profile in (("writing", WRITING), ("reviewing", REVIEWING)):
         for problem in as_roles.problems_of_profile(profile):
             yield f"{role}/{problem.removeprefix('sampling/')} (judge {name!r})"

@@ -124,7 +124,7 @@ class Run:
         """Judges whose revision the hub has not been asked for; empty unless the run only reports costs."""
         if not self.tells_costs:
             return []
-        of_hub = [name for name in self.live if self.config.judges[name].of_moving_revision]
+        of_hub = [name for name in self.live if self.config.judges[name].has_moving_revision]
         return [name for name in of_hub if not Path(self._weights(name)).exists()]
 
     def _weights(self, judge: str) -> str:

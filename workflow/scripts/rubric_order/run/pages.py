@@ -178,14 +178,21 @@ class Pages(Stage):
             kind = self.config.judges[name]
             judge |= {"run_by": kind.RUN_BY or f"by engine `{kind.engine}`", "cited": kind.CITED, "loaded": kind.LOADED}
         facts["references"] = {name: self.config.references[name].block() for name in used}
+        facts["described"] = {name: statistic_facts(name) for name in self.statistics(wildcards)}
         facts["packages"] = {
-            name: {"package": record.package, "version": record.version}
-            | {"methods": registry.statistic(name).methods, "references": record.value.references}
+            name: {"package": record.package, "version": record.version, "references": record.value.references}
             for name in self.statistics(wildcards)
             if registry.is_other(name)
             for record in [registry.load(name)]
         }
         return self.run.settings_file(facts)
+
+
+def statistic_facts(statistic: str) -> dict[str, Any]:
+    """Facts about a statistic for the text of methods, see `methods.text`."""
+    entry = registry.statistic(statistic)
+    draws = "bootstrap" in entry.settings and "paired" not in entry.settings and not registry.is_other(statistic)
+    return {"methods": entry.methods, "resampled": draws}
 
 
 # Untracked settings of a judge that are reported nevertheless.

@@ -60,7 +60,7 @@ class References(Stage):
         """Settings that a writer's or reviewer's answers depend on, with its roles as profiles."""
         part = self._judge(name, dataset)[1]
         roles = part.pop("roles")
-        judge = self.config.judges[name].with_roles(**{role: SamplingChange(**roles[role]) for role in roles})
+        judge = self.config.judges[name].add_roles(**{role: SamplingChange(**roles[role]) for role in roles})
         return part | {"profiles": plain(judge.profiles)}
 
     def settings(self, wildcards: Wildcards) -> str:

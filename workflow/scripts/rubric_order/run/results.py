@@ -19,7 +19,6 @@ from rubric_order.settings.base import Settings
 from rubric_order.settings.judges import Recorded
 from rubric_order.settings.statistics import with_packages
 
-LIBRARY = Path(__file__).parents[1]
 Block = Mapping[str, Any]
 
 
@@ -51,7 +50,7 @@ class Derived(Stage):
             for name in study.conditions if study.probe in catalogue.SCORE_ORDER else ():
                 for n in study.scales:
                     chosen = conditions.read(name, n)
-                    wording = {"ids": chosen.labels(n), "text": chosen.reference, "shown": chosen.shown}
+                    wording = {"ids": chosen.labels(n), "text": chosen.reference, "shown": chosen.id_level}
                     by_name.setdefault(name, {})[str(n)] = wording
         return by_name
 
@@ -295,7 +294,7 @@ class Shown(Stage):
 
     def caption_of(self, name: str) -> str:
         """Caption with its settings filled in, the note of a rehearsal, and the kind of the datasets' labels."""
-        text = registry.caption(self.kind, name, LIBRARY)
+        text = registry.caption(self.kind, name)
         values = Statistics(self.run).blocks(self._entry(name).statistics) | self._block(name)
         try:
             text = text.format(**values)
@@ -305,7 +304,7 @@ class Shown(Stage):
             where = f"{registry.load(name).where}: CAPTION of its {self.kind.removesuffix('s')}"
             raise self.run.refuse(f"{where}: {type(error).__name__}: {error}; expected fields of settings") from None
         kinds = self._golds()
-        kind = gold.of_all(kinds.values())
+        kind = gold.common_kind(kinds.values())
         parts = (rehearsal.note(self.config), gold.worded(text, kind), gold.note(text, kinds, kind))
         return " ".join(part for part in parts if part)
 
@@ -314,10 +313,10 @@ class Shown(Stage):
         return {self.config.datasets[name].label: self.config.datasets[name].gold for name in used}
 
     def title_of(self, name: str) -> str:
-        return gold.worded(self._entry(name).title, gold.of_all(self._golds().values()))
+        return gold.worded(self._entry(name).title, gold.common_kind(self._golds().values()))
 
     def category(self, wildcards: Wildcards) -> str:
-        return gold.worded(self._entry(self._name(wildcards)).category, gold.of_all(self._golds().values()))
+        return gold.worded(self._entry(self._name(wildcards)).category, gold.common_kind(self._golds().values()))
 
     def labels(self, wildcards: Wildcards) -> dict[str, str]:
         return {"result": self.title_of(self._name(wildcards))}
@@ -347,7 +346,7 @@ def labels_of(run: Run, also: Any = ()) -> dict[str, Any]:
     are people's.
     """
     datasets = {name: run.config.datasets[name] for name in dict.fromkeys([*run.used_datasets, *also])}
-    kind = gold.of_all([dataset.gold for dataset in datasets.values()])
+    kind = gold.common_kind([dataset.gold for dataset in datasets.values()])
     return {
         "judges": {name: run.config.judges[name].label for name in run.used_judges},
         "datasets": {name: dataset.label for name, dataset in datasets.items()},

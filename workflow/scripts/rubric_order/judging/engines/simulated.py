@@ -325,7 +325,7 @@ def _wording(requests: Sequence[Request], n: int) -> Wording | None:
         return None
     said = [conditions.read(name, n) for name in condition_names]
     text = np.array([condition.reference or 0 for condition in said])
-    number = np.where(text > 0, [condition.shown for condition in said], 0)
+    number = np.where(text > 0, [condition.id_level for condition in said], 0)
     return Wording(np.array([request.labels for request in requests]), number, text)
 
 

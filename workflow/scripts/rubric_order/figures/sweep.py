@@ -14,13 +14,6 @@ from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Cramér's V of position selection and Pearson's r with human scores, by the judges' setting (axis: {label}), under "
-    "strategy {strategy}, with {bootstrap[confidence]:.0%} intervals over {cluster}s: of a bootstrap for V, of a "
-    "jackknife for r. The axis of r need not start at 0. There is one row for each dataset, and one line for each "
-    "judge. After Xu et al. (2026), Figures 6 (temperature) and 7 (reasoning effort)."
-)
-
 
 def draw(
     position_selection: pd.DataFrame,
