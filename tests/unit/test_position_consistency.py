@@ -17,9 +17,10 @@ from rubric_order.analyses.comparisons.position_consistency import estimate as p
 from rubric_order.analyses.comparisons.position_consistency import figure
 from rubric_order.base.labels import Labels
 from rubric_order.figures import view
+from rubric_order.intake.recorded import discovery
+from rubric_order.intake.recorded import plans as reads
 from rubric_order.methods.comparisons import series
 from rubric_order.methods.uncertainty import distributions
-from rubric_order.recorded import discovery, reads
 from rubric_order.scoring import scores
 from rubric_order.tables import study_rows
 

@@ -8,7 +8,7 @@ import pytest
 
 import rubric_order as ro
 from rubric_order.base.errors import InputError
-from rubric_order.library import reads
+from rubric_order.intake import score_tables as reads
 from rubric_order.prompts import orderings
 
 

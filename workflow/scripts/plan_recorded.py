@@ -5,8 +5,8 @@ from pathlib import Path
 from rubric_order.base import command_line
 from rubric_order.contracts.items import ITEMS
 from rubric_order.contracts.reads import PLAN
-from rubric_order.recorded import reads
-from rubric_order.recorded.discovery import COMPARES
+from rubric_order.intake.recorded import plans as reads
+from rubric_order.intake.recorded.discovery import COMPARES
 from rubric_order.settings.judges import Recorded
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rubric_order.base import command_line
 from rubric_order.contracts.responses import RESPONSES
-from rubric_order.recorded import reads
+from rubric_order.intake.recorded import plans as reads
 from rubric_order.settings.judges import Recorded
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rubric_order.base import command_line, files
 from rubric_order.contracts.items import ITEMS, PAIRS
-from rubric_order.recorded import rehearsal
+from rubric_order.intake.recorded import rehearsal
 from rubric_order.settings.judges import Recorded
 
 

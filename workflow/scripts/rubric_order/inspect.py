@@ -33,8 +33,8 @@ except ModuleNotFoundError as missing:
 from rubric_order import strategies
 from rubric_order.base.errors import InputError
 from rubric_order.datasets.rubrics import MAX_LEVELS
+from rubric_order.intake.logs import levels as rubric_levels
 from rubric_order.library import prompts
-from rubric_order.logs import levels as rubric_levels
 from rubric_order.parsing import one_score
 from rubric_order.parsing.choices import numbers
 

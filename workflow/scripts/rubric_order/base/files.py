@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import gzip
 import hashlib
 import io
 import json
@@ -10,9 +11,10 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
+import zlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import yaml
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 # A text that a spreadsheet takes for a formula, and no number; apostrophes before it are marks of `write_csv`.
 FORMULA = re.compile(r"'*(?![+-](?:[0-9]*\.)?[0-9]+(?:e[+-]?[0-9]+)?$)[=+\-@\t\r].", re.DOTALL | re.IGNORECASE)
+GZIP = b"\x1f\x8b"  # first bytes of a gzip file
+KEY = re.compile(r'"\s*:')  # the end of a key of JSON, or the same within a text
 MAX_DEPTH = 50
 MAX_REPEATED = 100_000  # values of a YAML file that aliases may repeat; later steps visit every repetition
 LEFT_SECONDS = 3600.0  # an older temporary file belongs to no running job: writing a file takes seconds
@@ -121,19 +125,38 @@ def check_regular(path: str | Path) -> None:
         raise InputError(f"{path}: expected a file, found a folder or a pipe")
 
 
-def read_text(path: str | Path) -> str:
-    """Text of a UTF-8 file, with its line ends as they are."""
+@contextlib.contextmanager
+def unpacked(path: str | Path, place: Callable[[], str] = str) -> Iterator[IO[bytes]]:
+    """A file for reading, unpacked where it begins like a gzip file, whatever its name.
+
+    `place` gives the place of an error in the file, such as ``line 7: ``.
+    """
     try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            return file.read()
+        with open(path, "rb") as file:
+            packed = file.read(len(GZIP)) == GZIP
+            file.seek(0)
+            yield gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[misc]  # a GzipFile is one in all but name
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{path}: {place()}broken gzip file: {error}") from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def read_text(path: str | Path) -> str:
+    """Text of a UTF-8 file, with its line ends as they are."""
+    with unpacked(path) as file:
+        content = file.read()
+    try:
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        byte = error.object[error.start]
-        raise InputError(f"{path}: line {line}: expected UTF-8, found byte 0x{byte:02x}") from None
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}: line {line}: {bad_byte(error)}") from None
+
+
+def bad_byte(error: UnicodeDecodeError) -> str:
+    return f"expected UTF-8, found byte 0x{error.object[error.start]:02x}"
 
 
 def read_json(path: str | Path) -> object:
@@ -141,9 +164,52 @@ def read_json(path: str | Path) -> object:
 
 
 def read_json_lines(path: str | Path) -> list[tuple[int, Any]]:
-    """Number (from 1) and content of each non-blank line of a JSON Lines file, see `parse_json`."""
-    lines = enumerate(read_text(path).split("\n"), start=1)
-    return [(number, parse_json(line, path, number)) for number, line in lines if line.strip()]
+    """List of what `json_lines` gives."""
+    return [*json_lines(path)]
+
+
+def json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
+    """Number (from 1) and content of each non-blank line of JSON Lines, packed by gzip or not; errors name it."""
+    number = 0
+    with unpacked(path, lambda: f"line {number + 1}: ") as file:
+        for number, raw in enumerate(file, start=1):
+            try:
+                line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise InputError(f"{path}: line {number}: {bad_byte(error)}") from None
+            if line.strip():
+                yield number, parse_json(line.rstrip("\n"), path, number)
+
+
+def json_records(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Place and content of each line of `json_lines`, which must be mappings."""
+    for number, record in json_lines(path):
+        where = f"{path}: line {number}"
+        yield where, check_mapping(record, where)
+
+
+def check_mapping(record: object, where: str) -> dict[str, Any]:
+    if not isinstance(record, dict):
+        raise InputError(f"{where}: expected a mapping, found {record!r:.60}")
+    return record
+
+
+def listed_records(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Place and content of each record of a list in a JSON file."""
+    content = read_json(path)
+    if not isinstance(content, list):
+        raise InputError(f"{path}: expected a list of records, found {type(content).__name__}")
+    for number, record in enumerate(content, start=1):
+        where = f"{path}: record {number}"
+        yield where, check_mapping(record, where)
+
+
+def check_fields(record: Mapping[str, Any], kinds: Mapping[str, type], where: str) -> None:
+    """Check that fields of a record are there and of their kinds."""
+    for name, kind in kinds.items():
+        if type(record.get(name)) is not kind:
+            expected = "text" if kind is str else kind.__name__
+            raise InputError(f"{where}: field {name!r}: expected {expected}, found {record.get(name)!r:.60}")
 
 
 def parse_json(text: str, path: str | Path, line: int | None = None) -> Any:
@@ -159,7 +225,10 @@ def parse_json(text: str, path: str | Path, line: int | None = None) -> Any:
         return content
 
     try:
-        content = json.loads(text, object_pairs_hook=unique)
+        flat = text.count("{") == 1  # nearly all lines of a file; then its keys can be counted, which is faster
+        content = json.loads(text, object_pairs_hook=None if flat else unique)
+        if flat and len(content) < len(KEY.findall(text)):
+            content = json.loads(text, object_pairs_hook=unique)
     except json.JSONDecodeError as error:
         place = f"line {line or error.lineno}, column {error.colno}"
         raise InputError(f"{path}: {place}: malformed JSON: {error.msg}") from None

@@ -36,7 +36,8 @@ def advise(
     Examples: [green]rubric-order advise pilot.csv --goal r --target 0.05[/],
     [green]rubric-order advise pilot.csv --goal mean --budget 20 --price 0.004[/]
     """
-    from rubric_order.library import advice, scales
+    from rubric_order.intake import scales
+    from rubric_order.library import advice
 
     advised = advice.advise(
         file,

@@ -23,8 +23,8 @@ def doctor(
 
     Examples: [green]rubric-order doctor reads.csv[/], [green]rubric-order doctor gpt-4_pair.jsonl --json[/]
     """
+    from rubric_order.intake.choices import Labels
     from rubric_order.library import doctor as diagnoses
-    from rubric_order.library.choices import Labels
 
     results = diagnoses.diagnose(
         file,

@@ -43,7 +43,7 @@ def render(
     """
     import rubric_order as ro
     from rubric_order.base import files
-    from rubric_order.library.reads import permutation
+    from rubric_order.intake.score_tables import permutation
 
     order = permutation(ordering) if ordering else list(range(1, len(level) + 1))
     if order is None:

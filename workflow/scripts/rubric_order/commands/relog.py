@@ -13,8 +13,8 @@ from rubric_order.commands import options
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rubric_order.intake.logs.levels import Rubric
     from rubric_order.library.relog import Log, Written
-    from rubric_order.logs.levels import Rubric
 
 RUBRICS_SHOWN = 5  # largest number of candidate rubrics that are shown, first those in most prompts
 EXAMPLES_SHOWN = 3  # largest number of wordings of one rubric that are shown
@@ -99,7 +99,7 @@ def relog(
 
 def shown(log: "Log", paths: list[Path]) -> list[str]:
     """Lines that show what was found in a log."""
-    from rubric_order.logs import levels
+    from rubric_order.intake.logs import levels
 
     first = log.calls[0]
     lines = [f"{', '.join(map(str, paths))}: {len(log.calls)} prompts of {first.grader}, judge {first.asked.name}", ""]

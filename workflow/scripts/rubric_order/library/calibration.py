@@ -23,7 +23,7 @@ from rubric_order.methods.uncertainty import enough
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rubric_order.library.reads import Single
+    from rubric_order.intake.score_tables import Single
     from rubric_order.methods.calibration.learning import Evidence
     from rubric_order.methods.position.blocks import Block
 
@@ -167,14 +167,14 @@ class Calibrations(Mapping[str, Calibration]):
                 a calibration for another number of levels or another rubric, prompt or model, or none by this readout;
                 or `regression` is asked for levels, or shares of levels, that were not learnt from.
         """
-        from rubric_order.library import reads as reads_table
+        from rubric_order.intake import score_tables
 
         if readout is not None and readout not in set(READ):
             raise InputError(f"readout: expected 'hard' or 'soft', found {readout!r:.60}")
         where = "reads" if not isinstance(reads, str | Path) else reads
-        table = reads_table.read_file(reads) if isinstance(reads, str | Path) else reads
+        table = score_tables.read_file(reads) if isinstance(reads, str | Path) else reads
         values = np.full(len(table), np.nan)
-        for part in reads_table.single_reads(reads_table.with_our_names(table, columns, where), where):
+        for part in score_tables.single_reads(score_tables.rename_columns(table, columns, where), where):
             calibration = self._of({**use, **part.about})
             judge = f"{where}: judge {part.about.get('judge') or next(iter(self))!r:.60}"
             if part.orderings.shape[1] != calibration.n:
@@ -337,15 +337,15 @@ def calibrate(
         >>> round(calibration.score([1, 2, 3], probabilities=one.iloc[0][["p_1", "p_2", "p_3"]]), 3)
         2.0
     """
+    from rubric_order.intake import score_tables
     from rubric_order.library import estimates
-    from rubric_order.library import reads as reads_table
 
     _check_texts(texts, TEXTS)
     where = reads if isinstance(reads, str | Path) else "reads"
-    table = reads_table.read_file(reads, packed=True) if isinstance(reads, str | Path) else reads
-    table = reads_table.with_our_names(table, columns, where)
+    table = score_tables.read_file(reads, packed=True) if isinstance(reads, str | Path) else reads
+    table = score_tables.rename_columns(table, columns, where)
     whole = estimates.scores_of(table, where=where)
-    uses = [*reads_table.by_use(table)]
+    uses = [*score_tables.judge_rows(table)]
     judges = {}
     for about, rows in uses:
         scores = whole if len(uses) == 1 else estimates.scores_of(table.iloc[rows], where=where)
@@ -359,13 +359,12 @@ def calibrate(
 
 def _learnt(scores: pd.DataFrame, name: str, interactions: bool) -> Calibration:
     """The calibration from the reads of one judge, criterion and condition."""
-    from rubric_order.library import reads as reads_table
-    from rubric_order.library import scales
+    from rubric_order.intake import scales, score_tables
     from rubric_order.methods.calibration import learning
     from rubric_order.methods.position import blocks
 
     written = [scales.parse(text) for text in scores["scale"].unique()]
-    reads_table.check_usual([scale for scale in written if not scale.usual], "reads")
+    score_tables.check_usual([scale for scale in written if not scale.usual], "reads")
     (block,) = blocks.blocks(scores)
     evidence = _evidence(block)
     if evidence is None:

@@ -17,9 +17,10 @@ from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY
 from rubric_order.cards.card import number, written
 from rubric_order.cards.estimands import BEST, BIASED, EQUIVALENT, LOG_ODDS, SINGLE, Cause, Estimand, verdict
-from rubric_order.library import choices, estimates
-from rubric_order.library.choices import Labels
-from rubric_order.library.columns import Columns
+from rubric_order.intake import choice_tables
+from rubric_order.intake.choices import Labels
+from rubric_order.intake.columns import Columns
+from rubric_order.library import estimates
 from rubric_order.methods.comparisons import comparison_reads, series
 from rubric_order.methods.position import repetition
 from rubric_order.methods.uncertainty import distributions, enough, rao_scott, resampling, shares
@@ -124,7 +125,7 @@ def choice_cards(
     notes: Sequence[str] = (),
 ) -> list[ChoiceCard]:
     """Cards of choices, one per judge and number of candidates; log-odds below the margin count as none."""
-    scores = choices.as_comparisons(table, where, columns=columns, labels=labels)
+    scores = choice_tables.as_comparisons(table, where, columns=columns, labels=labels)
     cards = []
     for (judge, n), rows in scores.groupby(["judge", "n"], sort=True):
         if rows["score"].isna().all():
@@ -483,7 +484,7 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
 
 
 def _notes(own: pd.DataFrame, found: Evidence) -> Iterator[str]:
-    yield from choices.notes(own)
+    yield from choice_tables.notes(own)
     if found.ties.estimate >= MANY_TIES and found.first_last.known:
         yield (
             f"{found.ties.estimate:.0%} of the choices are ties. What a position adds takes them by Davidson's model."

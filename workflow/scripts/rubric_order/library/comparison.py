@@ -15,8 +15,9 @@ from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.cards.card import Card, facts
 from rubric_order.cards.verdict import READ_AS
-from rubric_order.library import estimates, scales
-from rubric_order.library.columns import Columns
+from rubric_order.intake import scales
+from rubric_order.intake.columns import Columns
+from rubric_order.library import estimates
 from rubric_order.library.results import Reads
 from rubric_order.methods.position import uniformity
 from rubric_order.methods.uncertainty import multiplicity

@@ -10,10 +10,9 @@ import pandas as pd
 
 from rubric_order import catalogue
 from rubric_order.base import of_cards
-from rubric_order.library import reads as reads_table
-from rubric_order.library import scales
-from rubric_order.library.columns import Columns
-from rubric_order.library.scales import Scale
+from rubric_order.intake import scales, score_tables
+from rubric_order.intake.columns import Columns
+from rubric_order.intake.scales import Scale
 from rubric_order.methods.position import blocks
 
 SEED, RESAMPLES, CONFIDENCE = 20261121, 1000, 0.95
@@ -43,15 +42,15 @@ def scores_of(
     columns: Mapping[str, str] | Columns | None = None,
     scale: Sequence[str] | str | Scale | None = None,
 ) -> pd.DataFrame:
-    """Scores of a table of reads or of its file, see `reads.as_scores`; `scale` has the levels as written, lowest
-    first.
+    """Scores of a table of reads or of its file, see `score_tables.as_scores`; `scale` has the levels as written,
+    lowest first.
     """
     of_file = Columns.given(columns)
     if scale is not None and not isinstance(scale, Scale):
         scale = scales.parse(scale if isinstance(scale, str) else ",".join(scale))
     if isinstance(reads, pd.DataFrame):
-        return reads_table.as_scores(reads, where, columns=of_file, scale=scale)
-    return reads_table.as_scores(reads_table.read_file(reads, packed=True), reads, columns=of_file, scale=scale)
+        return score_tables.as_scores(reads, where, columns=of_file, scale=scale)
+    return score_tables.as_scores(score_tables.read_file(reads, packed=True), reads, columns=of_file, scale=scale)
 
 
 def estimate(name: str, scores: pd.DataFrame | blocks.Kept, **others: Any) -> pd.DataFrame:

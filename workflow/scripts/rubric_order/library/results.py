@@ -35,7 +35,8 @@ from rubric_order.cards.card import Card
 from rubric_order.cards.card import cards as make_cards
 from rubric_order.cards.record import CardRecord
 from rubric_order.figures import view
-from rubric_order.library import estimates, scales
+from rubric_order.intake import scales
+from rubric_order.library import estimates
 from rubric_order.methods.position import blocks
 from rubric_order.parsing.choices import EMPTY
 
@@ -237,7 +238,7 @@ def corrected_mean(
         {'labels': [3.01, 2.76, 3.27], 'judge': [3.42, 3.33, 3.51], 'corrected': [2.98, 2.83, 3.14]}
     """
     from rubric_order.analyses.agreement.corrected_means import estimate as corrected_means
-    from rubric_order.library import labelled
+    from rubric_order.intake import labelled
 
     items = labelled.items(scores, columns)
     if not 0 < confidence < 1:

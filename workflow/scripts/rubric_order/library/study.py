@@ -265,7 +265,7 @@ def _number(value: Any) -> Any:
 
 
 def as_reads(scores: pd.DataFrame, responses: pd.DataFrame, n: int) -> pd.DataFrame:
-    """Scores as a plain table of reads, see `reads.as_scores`."""
+    """Scores as a plain table of reads, see `score_tables.as_scores`."""
     answers = responses.set_index("request_id")[["text", "error"]].reindex(scores["request_id"]).set_index(scores.index)
     table = pd.DataFrame(
         {

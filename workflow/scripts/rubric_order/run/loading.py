@@ -11,7 +11,7 @@ import yaml
 from rubric_order import catalogue, registry
 from rubric_order.base.errors import InputError
 from rubric_order.figures import presets
-from rubric_order.recorded import discovery
+from rubric_order.intake.recorded import discovery
 from rubric_order.run import checks, rehearsal, restriction
 from rubric_order.settings import results, values
 from rubric_order.settings.base import Settings, parse

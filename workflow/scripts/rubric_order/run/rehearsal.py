@@ -11,8 +11,8 @@ from typing import Any
 
 from rubric_order.base.conditions import split
 from rubric_order.base.errors import InputError
+from rubric_order.intake.recorded import discovery, importers
 from rubric_order.prompts.conditions import TOGETHER
-from rubric_order.recorded import discovery, importers
 from rubric_order.settings.config import Config
 from rubric_order.settings.judges import Recorded, Rehearsed
 from rubric_order.settings.judges.judge import Judge, Profile, Sampling

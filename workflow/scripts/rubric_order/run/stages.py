@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order import datasets, probes
+from rubric_order.intake.recorded import discovery, formats
+from rubric_order.intake.recorded.importers import RECORDED
 from rubric_order.judging import answers, engines, weights
-from rubric_order.recorded import discovery, formats
-from rubric_order.recorded.importers import RECORDED
 from rubric_order.run.core import Params, Stage, Wildcards, untracked
 from rubric_order.settings.base import plain
 from rubric_order.settings.judges import Decisions, Judge, Loaded, Recorded, tracked

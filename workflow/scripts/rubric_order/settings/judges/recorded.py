@@ -62,7 +62,7 @@ class Recorded(Judge):
 
     @property
     def reading(self) -> dict[str, Any]:
-        """Arguments by which the judge's records are read, see `recorded.reads.read`."""
+        """Arguments by which the judge's records are read, see `recorded.plans.read`."""
         return {"prompt_style": self.prompt_style, "duplicates": self.duplicates, "labels": self.labels}
 
     def is_about(self, dataset: Dataset) -> bool:

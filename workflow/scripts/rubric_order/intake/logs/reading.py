@@ -7,23 +7,17 @@ from pathlib import Path
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError, nearest
-from rubric_order.logs import inspect_logs, openai_lines, promptfoo
-from rubric_order.logs.calls import Call, parsed, writable
+from rubric_order.intake.logs import inspect_logs, openai_lines, promptfoo
+from rubric_order.intake.logs.calls import Call, parsed, writable
 
 SETTINGS = ("base_url", "sampling", "max_tokens_name", "extra_body")  # the same for all calls of a judge in a study
 TEXTS = ("sample", "grader", "candidate", "score", "text", "instruction", "reference")
 FORMATS = "a log of Inspect (.eval or .json), results of promptfoo (.json), or JSON Lines of chat completions"
+CONTENTS = ((inspect_logs.is_log, inspect_logs.read_content), (promptfoo.is_log, promptfoo.read_content))
 
 
 def read(paths: Sequence[str | Path]) -> list[Call]:
-    """Calls of all judges in some logs, in their order.
-
-    Args:
-        paths: logs of Inspect, results of promptfoo, and JSON Lines; files of JSON Lines are joined by ``custom_id``.
-
-    Raises:
-        InputError: a file is missing, broken or of no known format, or holds no judge's prompt.
-    """
+    """Calls of all judges in some logs, in their order; files of JSON Lines are joined by ``custom_id``."""
     calls: list[Call] = []
     lines = []
     for path in map(Path, paths):
@@ -35,13 +29,11 @@ def read(paths: Sequence[str | Path]) -> list[Call]:
             lines.append((path, files.read_json_lines(path)))
             continue
         content = parsed(files.read_text(path), str(path))
-        if inspect_logs.is_log(content):
-            calls += _some(list(inspect_logs.read_content(content, path)), path)
-        elif promptfoo.is_log(content):
-            calls += _some(list(promptfoo.read_content(content, path)), path)
-        else:
+        read_content = next((reader for is_log, reader in CONTENTS if is_log(content)), None)
+        if read_content is None:
             keys = files.listed(map(str, content)) if isinstance(content, dict) else type(content).__name__
             raise InputError(f"{path}: expected {FORMATS}, found {keys:.100}")
+        calls += _some([*read_content(content, path)], path)
     if lines:
         calls += openai_lines.read_lines(lines)
     if not calls:
@@ -56,11 +48,6 @@ def read(paths: Sequence[str | Path]) -> list[Call]:
 
 
 def _some(calls: list[Call], path: Path) -> list[Call]:
-    """The calls of a log, which must hold at least one.
-
-    Raises:
-        InputError: the log has no calls.
-    """
     if not calls:
         raise InputError(
             f"{path}: no score keeps its judge's prompt; expected scores/NAME/metadata/grading (Inspect) or"
@@ -69,18 +56,8 @@ def _some(calls: list[Call], path: Path) -> list[Call]:
     return calls
 
 
-def of_one_judge(calls: Sequence[Call], *, grader: str | None = None, judge: str | None = None) -> list[Call]:
-    """Calls of one grader and one judge under the same settings.
-
-    Args:
-        calls: see `read`.
-        grader: name of the grader, such as a scorer; None if there is only one.
-        judge: name of the judge, see `Asked.name`; None if there is only one.
-
-    Raises:
-        InputError: there are several graders or judges and no name is given; no call has the given name; or calls have
-            different settings.
-    """
+def select_judge(calls: Sequence[Call], *, grader: str | None = None, judge: str | None = None) -> list[Call]:
+    """Calls of one grader and one judge (`Asked.name`) under the same settings; None where there is only one."""
     chosen = _named(calls, [call.grader for call in calls], grader, "scorer")
     chosen = _named(chosen, [call.asked.name for call in chosen], judge, "judge")
     first = chosen[0].asked
@@ -95,11 +72,7 @@ def of_one_judge(calls: Sequence[Call], *, grader: str | None = None, judge: str
 
 
 def _named(calls: Sequence[Call], names: Sequence[str], wanted: str | None, option: str) -> list[Call]:
-    """Calls with the wanted name, or all calls if `wanted` is None.
-
-    Raises:
-        InputError: no call has the wanted name, or `wanted` is None and there are several names.
-    """
+    """Calls with the wanted name, or all calls if `wanted` is None."""
     counts = Counter(names)
     if wanted is None and len(counts) > 1:
         listed = ", ".join(f"{name} ({number})" for name, number in counts.most_common())

@@ -14,78 +14,27 @@ import pandas as pd
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError, nearest
-from rubric_order.library.sources import PAGE
+from rubric_order.intake.aliases import LIKELY, SHOWN_FIRST, SIDES
 
+PAGE = "docs/audit.md"  # says what a file needs
 PROBABILITY = re.compile(r"[pP]_(?P<label>\S{1,20})")
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
-# Names that others give to a column, the likeliest first. They are suggested, and never taken automatically.
-LIKELY: Mapping[str, tuple[str, ...]] = {
-    "item": (
-        *(
-            "item_id",
-            "sample_id",
-            "sample",
-            "question_id",
-            "question",
-            "custom_id",
-            "example_id",
-            "doc_id",
-            "text_id",
-            "article_id",
-        ),
-        *("task_id", "uid", "id", "idx", "index", "key", "testidx", "instruction", "prompt_id", "prompt"),
-    ),
-    "ordering": (
-        *("order", "orderings", "shown", "permutation", "score_order", "rubric_order", "label_order", "option_order"),
-        *("options", "levels", "labels", "candidates", "models"),
-    ),
-    "score": (
-        *("judge_score", "rating", "grade", "judge_rating", "llm_score", "predicted_score", "prediction", "judgment"),
-        *("judgement", "answer", "response", "output", "completion", "raw_output", "value", "label", "result"),
-    ),
-    "choice": ("winner", "verdict", "preference", "preferred", "judgment", "response", "answer", "score", "label"),
-    # A column `model` or `annotator` is left out: it names what was judged, or a person, as often as the judge.
-    "judge": ("judge_model", "judge_name", "judge_id", "llm_judge", "grader", "grader_model", "evaluator"),
-    "group": ("group_id", "prompt", "prompt_id", "task", "task_id", "article", "story", "source", "cluster"),
-    "human_score": (
-        *("human", "human_rating", "human_mean", "mean_human_score", "annotator_mean", "annotator_score"),
-        *("annotator_rating", "expert_score", "expert_mean", "mean_rating", "gold_score", "gold", "label"),
-        *("reference_score", "expert"),
-    ),
-    "failure": ("failure_reason", "error_type", "reason", "error"),
-    "criterion": ("dimension", "aspect", "metric", "rubric", "rubric_id"),
-    "gold": ("human", "human_choice", "human_winner", "label", "reference", "truth"),
-    "first": ("shown_first", "answer_a", "model_a", "model_1", "a"),
-    "second": ("shown_second", "answer_b", "model_b", "model_2", "b"),
-}
-# Pairs of columns of candidates. `SHOWN_FIRST` has columns that name the candidate that was shown first.
-SIDES: tuple[tuple[str, str], ...] = (*zip(LIKELY["first"][1:], LIKELY["second"][1:], strict=True),)
 OF_JUDGE = re.compile("(?:llm_)?(?:judge|grader|evaluator|llm)_")  # begins columns of a judge: `judge_answer`
-SHOWN_FIRST = ("first", "shown_first", "first_shown", "presented_first", "displayed_first")
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Names that a file has for columns.
+    """Names that a file has for columns: by our name, its name or a path into a column, such as ``grading.score``.
 
-    Attributes:
-        names: dictionary from our name of a column to its name in the file, or to a path into a column of the file,
-            such as ``grading.score``.
-
-    Examples:
-        >>> Columns.parse(["item=sample_id,score=grading.score"]).names["score"]
-        'grading.score'
+    >>> Columns.parse(["item=sample_id,score=grading.score"]).names["score"]
+    'grading.score'
     """
 
     names: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
     def parse(cls, texts: Iterable[str], option: str = "--columns") -> "Columns":
-        """Names from texts such as ``item=sample_id,score=judge_score``; a name with a comma stands in quotes.
-
-        Raises:
-            InputError: a part is not of this form, or names a column that is not known, or names one twice.
-        """
+        """Names from texts such as ``item=sample_id,score=judge_score``; a name with a comma stands in quotes."""
         columns: dict[str, str] = {}
         for part in (part for text in texts for part in next(csv.reader([text], skipinitialspace=True), [])):
             name, sign, of_file = (word.strip() for word in part.partition("="))
@@ -98,27 +47,11 @@ class Columns:
 
     @classmethod
     def given(cls, names: "Mapping[str, str] | Columns | None", others: Sequence[str] = ()) -> "Columns":
-        """Names from the argument `columns` of a function.
-
-        Args:
-            names: dictionary from our name to the name in the table.
-            others: names that are known besides the columns of reads.
-
-        Raises:
-            InputError: a name is not known.
-        """
+        """Names from the argument `columns` of a function; `others` are known besides the columns of reads."""
         return names if isinstance(names, cls) else cls(dict(names or {})).checked("columns", others)  # type: ignore[arg-type]
 
     def checked(self, option: str, others: Sequence[str] = ()) -> "Columns":
-        """The names, after a check that each is known.
-
-        Args:
-            option: name of the option in errors.
-            others: names that are known besides the columns of reads.
-
-        Raises:
-            InputError: a name is not known.
-        """
+        """The names, after a check that each is known: a column of reads, or one of `others`."""
         expected = [*LIKELY, *others]
         for name in self.names:
             if name not in expected and not PROBABILITY.fullmatch(name):
@@ -130,7 +63,7 @@ class Columns:
 
 
 def fold(name: object) -> str:
-    """A name without differences of spelling: in lower case, with underscores for blanks and hyphens.
+    """A name in lower case, with underscores for blanks and hyphens.
 
     >>> fold(" Human-Score")
     'human_score'
@@ -145,20 +78,7 @@ def known(name: str) -> bool:
 
 
 def named(table: pd.DataFrame, columns: Columns, where: str | Path) -> pd.DataFrame:
-    """A table with our names for columns that are given in `columns`, or whose names become ours by `fold`.
-
-    Args:
-        table: a table whose column names are texts.
-        columns: names that the file has.
-        where: name of the table in errors.
-
-    Returns:
-        The known columns and all other columns. A column is left out if `columns` gives the column's name to another
-        column.
-
-    Raises:
-        InputError: a named column is missing, or two columns could be meant.
-    """
+    """A table with our names for columns that `columns` gives, or whose names become ours by `fold`; others stay."""
     taken: dict[str, Any] = {}
     absent = []
     for name, path in columns.names.items():
@@ -200,7 +120,7 @@ def shown_first(table: pd.DataFrame) -> str | None:
     return next((by_fold[name] for name in SHOWN_FIRST if name in by_fold), None) if sides(table) else None
 
 
-def of_choices(table: pd.DataFrame) -> bool:
+def has_choices(table: pd.DataFrame) -> bool:
     """True for a table of choices: one with our columns of choices, or with columns that nearly all such logs have."""
     if "choice" in table:
         return "score" not in table or ("first" in table and ("second" in table or sides(table) is not None))
@@ -276,11 +196,7 @@ def _not_there(absent: Sequence[str], table: pd.DataFrame) -> str:
 
 
 def unread_judges(table: pd.DataFrame) -> str:
-    """A sentence about a column that may name several judges, but is not read; empty if there is no such column.
-
-    Args:
-        table: a table with our names.
-    """
+    """A sentence about a column that may name several judges, but is not read; empty if there is no such column."""
     if "judge" in table:
         return ""
     by_fold = {fold(name): name for name in reversed(table.columns)}
@@ -295,12 +211,8 @@ def unread_judges(table: pd.DataFrame) -> str:
 
 
 def missing(absent: Sequence[str], table: pd.DataFrame, where: str | Path, useful: Sequence[str] = ()) -> InputError:
-    """The error that columns are missing. It names all missing columns, and columns of the file that could be meant.
-
-    Args:
-        absent: our names of the missing columns.
-        table: the table that lacks the columns.
-        useful: our names of optional columns. Likely names for these are suggested as well.
+    """The error that columns are missing, with columns of the file that could be meant, also for optional ones
+    (`useful`).
     """
     present = paths(table)
     free = [name for name in present if not known(name)]
@@ -313,8 +225,8 @@ def missing(absent: Sequence[str], table: pd.DataFrame, where: str | Path, usefu
     kinds = "column {} is missing" if len(absent) == 1 else "columns {} are missing"
     text = f"{kinds.format(_and([repr(name) for name in absent]))}; found {files.listed(present)}"
     if suggested:
-        given = ",".join(f"{name}={path}" for name, path in suggested.items())
-        text += f"; did you mean --columns {given}?"
+        names = ",".join(f"{name}={path}" for name, path in suggested.items())
+        text += f"; did you mean --columns {names}?"
         if extra := [name for name in suggested if name in useful]:
             text += f" Optional: {_and(extra)}"
     return InputError(f"{where}: {text} ({PAGE} says what a file needs)")

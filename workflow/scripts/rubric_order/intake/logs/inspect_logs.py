@@ -1,11 +1,9 @@
 """Logs of Inspect: ``.eval``, a zip file of JSON, or the same as one file of JSON.
 
-A scorer that asks a model keeps the conversation in the metadata of its score, under ``grading``: the prompt, and the
-answer. The settings of the call are in the event that has the same answer.
+A judge's score has the conversation in its metadata, ``grading``; settings are in the event with the same answer.
 """
 
 import contextlib
-import json
 import lzma
 import struct
 import zipfile
@@ -15,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.logs import calls
+from rubric_order.intake.logs import calls
 
 ZSTANDARD = 93  # compression that zipfile of Python before 3.14 does not know
 LARGEST = 1 << 26  # bytes of all members together, unpacked, or `DENSEST` times the file's size if this is more
@@ -26,7 +24,7 @@ DAMAGED = (zipfile.BadZipFile, struct.error, zlib.error, lzma.LZMAError, EOFErro
 LOCAL_HEADER = 30  # bytes before the name of a member
 ATTACHMENT = "attachment://"
 ENDED = {"max_tokens": "length", "model_length": "length"}  # finish reasons in words of the chat completions protocol
-SAMPLING = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_tokens", "seed": "seed"}
+SAMPLING = ("temperature", "top_p", "max_tokens", "seed")
 BODY = ("frequency_penalty", "presence_penalty", "logit_bias", "reasoning_effort")
 
 
@@ -36,11 +34,7 @@ def is_log(content: object) -> bool:
 
 
 def read_archive(path: Path) -> Iterator[calls.Call]:
-    """Calls of the judges of an ``.eval`` file.
-
-    Raises:
-        InputError: the archive is broken, or no log of Inspect.
-    """
+    """Calls of the judges of an ``.eval`` file."""
     with _readable(path):
         archive = zipfile.ZipFile(path)
     with archive:
@@ -59,7 +53,6 @@ def read_archive(path: Path) -> Iterator[calls.Call]:
 
 @contextlib.contextmanager
 def _readable(where: object) -> Iterator[None]:
-    """Turn what a damaged archive raises into one line."""
     try:
         yield
     except DAMAGED as error:
@@ -67,21 +60,12 @@ def _readable(where: object) -> Iterator[None]:
 
 
 def read_content(content: Mapping[str, Any], path: Path) -> Iterator[calls.Call]:
-    """Calls of the judges of a log that is one file of JSON.
-
-    Raises:
-        InputError: something is not as Inspect writes it.
-    """
+    """Calls of the judges of a log that is one file of JSON."""
     for sample in calls.listed(content["samples"], str(path), "samples"):
         yield from _calls(calls.mapping(sample, str(path), "samples"), content, path)
 
 
 def _json(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Mapping[str, Any]:
-    """Content of a member.
-
-    Raises:
-        InputError: the member is damaged or encrypted, has an unknown compression, or is no mapping in JSON.
-    """
     where = f"{path}: {info.filename:.100}"
     if info.flag_bits & ENCRYPTED:
         raise InputError(f"{where}: it is encrypted; expected a log without a password")
@@ -131,25 +115,23 @@ def _calls(sample: Mapping[str, Any], header: Mapping[str, Any], path: Path) -> 
         system = calls.mapping(event.get("config"), where, "events/config").get("system_message")
         if isinstance(system, str) and prompt[0].role != "system":
             prompt = (calls.Message("system", system), *prompt)
-        answer = record.get("answer")
         asked = _asked(event, last, name, settings, where)
         yield calls.Call(
             where=f"{where}, scorer {name!r}",
             sample=str(sample.get("id")),
             grader=name,
-            candidate=settings.get("model") if isinstance(settings.get("model"), str) else None,
+            candidate=calls.typed(settings.get("model"), str),
             messages=prompt,
             asked=asked,
             answer=_answer(event, last, conversation[-1].text, asked, where) if answered else None,
             score=calls.written(record.get("value")),
-            text=answer if isinstance(answer, str) else None,
+            text=calls.typed(record.get("answer"), str),
             instruction=_input(sample, attachments, where),
             reference=_target(sample.get("target")),
         )
 
 
 def _attached(text: str, attachments: Mapping[str, Any]) -> str:
-    """A text itself, or the attachment that it names: the log stores long texts as attachments."""
     attached = attachments.get(text.removeprefix(ATTACHMENT)) if text.startswith(ATTACHMENT) else None
     return attached if isinstance(attached, str) else text
 
@@ -167,7 +149,6 @@ def _event(sample: Mapping[str, Any], last: Mapping[str, Any], answer: str | Non
 
 
 def _choice(output: Mapping[str, Any], where: str) -> Mapping[str, Any]:
-    """First choice of a model's output; empty where it has none."""
     choices = calls.listed(output.get("choices"), where, "events/output/choices")
     return calls.mapping(choices[0], where, "events/output/choices/0") if choices else {}
 
@@ -188,19 +169,12 @@ def _asked(
         raise InputError(f"{where}: field 'events/model': expected the judge's model, found {full!r:.60}")
     provider, _, model = full.partition("/") if "/" in full else ("", "", full)
     same = named.get("model") == full
-    address = (
-        named.get("base_url") if same else settings.get("model_base_url") if full == settings.get("model") else None
-    )
+    default = settings.get("model_base_url") if full == settings.get("model") else None
+    address = named.get("base_url") if same else default
     config = calls.mapping(event.get("config") or (named.get("config") if same else None), where, "events/config")
-    fields = {ours: config.get(theirs) for theirs, ours in SAMPLING.items()} | {"stop": config.get("stop_seqs")}
-    body = {name: config[name] for name in BODY if config.get(name) is not None}
-    return calls.Asked(
-        model,
-        provider,
-        address if isinstance(address, str) else None,
-        calls.sampling_of(fields, where, "events/config"),
-        extra_body=json.dumps(body, sort_keys=True),
-    )
+    fields = {name: config.get(name) for name in SAMPLING} | {"stop": config.get("stop_seqs")}
+    body = calls.body_of(config, BODY)
+    return calls.judge_of(model, fields, body, where, "events/config", provider=provider, base_url=address)
 
 
 def _answer(
@@ -211,24 +185,18 @@ def _answer(
     reason = _choice(output, where).get("stop_reason")
     model = output.get("model") or last.get("model")
     model = asked.model if model == asked.name else model
-    prompt, completion = usage.get("input_tokens"), usage.get("output_tokens")
-    return calls.Answer(
-        text,
-        ENDED.get(reason, reason) if isinstance(reason, str) else None,
-        model if isinstance(model, str) else None,
-        prompt if isinstance(prompt, int) else None,
-        completion if isinstance(completion, int) else None,
-    )
+    reason = ENDED.get(str(reason), reason)
+    return calls.answer_of(text, reason, model, usage.get("input_tokens"), usage.get("output_tokens"))
 
 
 def _input(sample: Mapping[str, Any], attachments: Mapping[str, Any], where: str) -> str | None:
     """Task of a sample: its input, or the texts of the user's messages in it; None where there are none."""
-    given = sample.get("input")
-    if isinstance(given, str):
-        return _attached(given, attachments)
+    content = sample.get("input")
+    if isinstance(content, str):
+        return _attached(content, attachments)
     texts = [
         calls.text_of(message.get("content"), where, "input")
-        for message in calls.listed(given, where, "input")
+        for message in calls.listed(content, where, "input")
         if isinstance(message, dict) and message.get("role") == "user"
     ]
     return "\n".join(_attached(text, attachments) for text in texts) or None

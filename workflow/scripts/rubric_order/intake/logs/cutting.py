@@ -1,7 +1,5 @@
-"""Cutting of recorded prompts into a template and texts: the rubric and all parts that differ are cut out.
-
-The template, filled with the texts of a call and with the call's levels in the recorded order, gives the recorded
-prompt.
+"""Cutting of recorded prompts into a template and texts: filled with a call's texts and levels, it gives the prompt
+again.
 """
 
 import itertools
@@ -13,8 +11,8 @@ from typing import NamedTuple
 
 from rubric_order.base.errors import InputError
 from rubric_order.datasets.rubrics import MAX_LEVELS
-from rubric_order.logs.calls import Call, Message
-from rubric_order.logs.levels import Block, Rubric
+from rubric_order.intake.logs.calls import Call, Message
+from rubric_order.intake.logs.levels import Block, Rubric
 
 FIELDS = ("response", "instruction", "reference")
 # Sets of texts that a log stores apart from its prompts, and that are looked for in the prompts; the largest set first.
@@ -24,13 +22,8 @@ BRACES = re.compile(r"\{(?=[{%#])|\{$")
 
 
 class Piece(NamedTuple):
-    """Recorded prompt without its rubric.
-
-    Attributes:
-        call: the call.
-        ordering: the level at each position, from 1.
-        levels: descriptions, the lowest level first.
-        texts: text of each field of the template.
+    """Recorded prompt without its rubric: the level at each position, descriptions (the lowest first), and fields'
+    texts.
     """
 
     call: Call
@@ -41,18 +34,10 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Cut:
-    """Prompts of one judge, cut into a template and texts.
+    """Prompts of one judge, cut into a template (Jinja of each message) and texts; labels are the lowest first.
 
-    Attributes:
-        template: Jinja of each message, as in a user's own prompt. If there is a `system_prompt`, only the user's
-            message that follows it.
-        system_prompt: the system message, if it is the same in all prompts and the rubric is in the user's message;
-            else None.
-        labels: labels of the levels, the lowest first.
-        pieces: the prompts.
-        left_out: dictionary from each reason to the number of calls that are therefore not among the pieces.
-        text_is_named: True if the judged texts are those that the log stores apart from the prompts; False if they are
-            the parts in which the prompts differ.
+    `left_out` counts calls by the reason why they are no pieces. Without `text_is_named`, texts are what differs in
+    prompts.
     """
 
     template: tuple[Message, ...]
@@ -75,16 +60,8 @@ class _Prompt(NamedTuple):
 
 
 def cut(calls: Sequence[Call], rubric: Rubric, labels: Sequence[str]) -> Cut:
-    """Template and texts of calls.
-
-    Args:
-        calls: calls of one judge, see `reading.of_one_judge`.
-        rubric: the levels to cut out, from `levels.rubrics` of the same calls.
-        labels: labels of these levels, the lowest first.
-
-    Raises:
-        InputError: there are too many levels; `labels` are not the labels of the levels; the roles of the messages do
-            not form a prompt; the judged texts cannot be found, see `_differing`; or all judged texts are empty.
+    """Template and texts of the calls of one judge, whose `rubric` is of the same calls, with its labels, the lowest
+    first.
     """
     form = rubric.form
     if sorted(labels) != list(form.labels):
@@ -140,11 +117,6 @@ def _roles(call: Call) -> tuple[str, ...]:
 
 
 def _check_roles(call: Call) -> None:
-    """Check that a prompt can be asked.
-
-    Raises:
-        InputError: a system message is not the first, the last message is not the user's, or there is another role.
-    """
     roles = _roles(call)
     if roles[-1] != "user" or not set(roles[1:]) <= {"user", "assistant"} or roles[0] not in ("system", "user"):
         raise InputError(
@@ -154,11 +126,6 @@ def _check_roles(call: Call) -> None:
 
 
 def _is_plain(calls: Sequence[Call], message: int) -> bool:
-    """True if each prompt is one user's message with the levels, perhaps after a system message that all share.
-
-    False also if the system message holds braces of a template. The message is then written as part of the template,
-    with these braces escaped.
-    """
     first = calls[0].messages
     if message != len(first) - 1 or len(first) > 2 or any(BRACES.search(part.text) for part in first[:-1]):
         return False
@@ -166,14 +133,12 @@ def _is_plain(calls: Sequence[Call], message: int) -> bool:
 
 
 def _parts(call: Call, block: Block, message: int, begin: int) -> Parts:
-    """Messages of a prompt from index `begin` (from 0) on; the message with the levels is in two parts."""
     texts = [part.text for part in call.messages]
     around = (texts[message][: block.start], texts[message][block.end :])
     return (*texts[begin:message], *around, *texts[message + 1 :])
 
 
 def _names_response(prompts: Sequence[_Prompt], texts: Sequence[Mapping[str, str]]) -> bool:
-    """True if the judged texts are those that the log stores apart from the prompts."""
     return all(
         (prompt.call.text or "").strip() == fields["response"].strip()
         for prompt, fields in zip(prompts, texts, strict=True)
@@ -181,11 +146,6 @@ def _names_response(prompts: Sequence[_Prompt], texts: Sequence[Mapping[str, str
 
 
 def _fields(prompts: Sequence[_Prompt]) -> tuple[Parts, list[dict[str, str]]]:
-    """Parts of a template around the levels, with marks for its fields, and the texts of these fields for each prompt.
-
-    The fields are the texts that the log stores apart from the prompts, if all prompts are the same once these texts
-    are cut out. Otherwise the fields are the parts in which the prompts differ.
-    """
     for choice in CHOICES:
         marked = [_marked(prompt, choice) for prompt in prompts]
         rest = {parts for parts, _ in marked if parts is not None}
@@ -195,7 +155,6 @@ def _fields(prompts: Sequence[_Prompt]) -> tuple[Parts, list[dict[str, str]]]:
 
 
 def _mark(field: str) -> str:
-    """Placeholder of a field. No text of a log holds a placeholder."""
     return f"\x00{field}\x00"
 
 
@@ -213,11 +172,7 @@ def _marked(prompt: _Prompt, choice: Sequence[str]) -> tuple[Parts | None, dict[
 
 
 def _differing(prompts: Sequence[_Prompt]) -> tuple[Parts, list[dict[str, str]]]:
-    """Result of `_fields` from the parts that differ between prompts: the response and, if two differ, the instruction.
-
-    Raises:
-        InputError: nothing differs, so that the judged text is not known; or more than two parts differ.
-    """
+    """Result of `_fields` from the parts in which prompts differ: the response and perhaps the instruction."""
     first = prompts[0]
     splits = [_split([prompt.parts[place] for prompt in prompts]) for place in range(len(first.parts))]
     varying = [place for place, (_, middle, _) in enumerate(splits) if any(middle)]
@@ -262,7 +217,6 @@ def _split(texts: Sequence[str]) -> tuple[str, list[str], str]:
 
 
 def _common(texts: Sequence[str]) -> str:
-    """Beginning that all texts have in common."""
     first, last = min(texts), max(texts)
     return first[: next((place for place, sign in enumerate(first) if last[place : place + 1] != sign), len(first))]
 
@@ -270,19 +224,11 @@ def _common(texts: Sequence[str]) -> str:
 def _template(
     parts: Parts, roles: Sequence[str], message: int, block: Block, between: Sequence[str]
 ) -> tuple[Message, ...]:
-    """Jinja of messages from their parts.
-
-    Args:
-        parts: see `_parts`, with marks.
-        roles: roles of the messages.
-        message: index, from 0, of the message whose levels are between two parts.
-        block: levels of a prompt.
-        between: texts from one level to the next.
-    """
+    """Jinja of messages from their parts with marks; the levels stand between two parts of message `message`."""
     contents = [
-        *map(_with_fields, parts[:message]),
+        *map(_fill_marks, parts[:message]),
         _around(parts[message], parts[message + 1], block, between),
-        *map(_with_fields, parts[message + 2 :]),
+        *map(_fill_marks, parts[message + 2 :]),
     ]
     return tuple(Message(role, _ended(content)) for role, content in zip(roles, contents, strict=True))
 
@@ -292,28 +238,25 @@ def _around(head: str, tail: str, block: Block, between: Sequence[str]) -> str:
     line = f"{_literal(block.before)}{{{{ %s.label }}}}{_literal(block.after)}{{{{ %s.description }}}}"
     if set(between) == {"\n"} and tail.startswith("\n") and (not head or head.endswith("\n")) and "\n" not in line:
         levels = "{% for option in options %}\n" + line % ("option", "option") + f"\n{LOOP_END}"
-        return _with_fields(head) + levels + _with_fields(tail[1:])
+        return _fill_marks(head) + levels + _fill_marks(tail[1:])
     options = (f"options[{place}]" for place in range(len(block.levels)))
     lines = [line % (name, name) for name in options]
     joints = [*map(_literal, between), ""]
     levels = "".join(itertools.chain.from_iterable(zip(lines, joints, strict=True)))
-    return _with_fields(head) + levels + _with_fields(tail)
+    return _fill_marks(head) + levels + _fill_marks(tail)
 
 
 def _ended(text: str) -> str:
-    """Jinja as in a file, with a line end that rendering drops. A line end of the prompt becomes an expression."""
     if text.endswith(LOOP_END):
         return text
     return f"{text[:-1]}{{{{ '\\n' }}}}\n" if text.endswith("\n") else f"{text}\n"
 
 
-def _with_fields(part: str) -> str:
-    """A part of a prompt as Jinja, with fields in place of its marks."""
+def _fill_marks(part: str) -> str:
     written = re.split("\x00([a-z]+)\x00", part)
     ends: Iterator[Callable[[str], str]] = itertools.cycle((_literal, lambda field: f"{{{{ {field} }}}}"))
     return "".join(write(text) for write, text in zip(ends, written, strict=False))
 
 
 def _literal(text: str) -> str:
-    """A text as Jinja that writes it."""
     return BRACES.sub("{{ '{' }}", text)

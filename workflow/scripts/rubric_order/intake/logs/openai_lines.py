@@ -1,18 +1,25 @@
-"""Requests and answers of the chat completions protocol as JSON Lines.
+"""Requests and answers of the chat completions protocol as JSON Lines, joined by ``custom_id``.
 
-A line holds a request, an answer, or both. A line can come from OpenAI's Batch API or ``vllm run-batch`` (fields
-``body``, ``response/body``) or from a proxy (fields ``request``, ``response``). It can also be a conversation whose
-last message is the judge's answer (field ``messages``). Requests and answers in different files are joined by
-``custom_id``.
+A line is of OpenAI's Batch API or ``vllm run-batch``, of a proxy, or a conversation that ends with the answer.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.logs.calls import Answer, Asked, Call, mapping, messages_of, sampling_of, written
+from rubric_order.intake.logs.calls import (
+    Answer,
+    Asked,
+    Call,
+    answer_of,
+    body_of,
+    judge_of,
+    mapping,
+    messages_of,
+    typed,
+    written,
+)
 
 NAMES = ("custom_id", "id", "item_id", "item", "sample_id", "request_id")
 GROUPS = ("group", "group_id")
@@ -27,15 +34,7 @@ def is_line(record: object) -> bool:
 
 
 def read_lines(files: Iterable[tuple[Path, list[tuple[int, Any]]]]) -> Iterator[Call]:
-    """Calls of the lines of some files.
-
-    Args:
-        files: each file with its lines, numbered from 1.
-
-    Raises:
-        InputError: a line holds neither request nor answer, no line holds a request, or two answers have the same
-            ``custom_id``.
-    """
+    """Calls of the lines of some files, numbered from 1."""
     answers: dict[str, tuple[str, Mapping[str, Any]]] = {}
     requests: list[tuple[str, str, Mapping[str, Any]]] = []
     for path, lines in files:
@@ -63,7 +62,6 @@ def read_lines(files: Iterable[tuple[Path, list[tuple[int, Any]]]]) -> Iterator[
 
 
 def _request(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Body of the request of a line; None where the line holds no request."""
     request = record.get("request")
     for body in (record.get("body"), request.get("body") if isinstance(request, dict) else None, request, record):
         if isinstance(body, dict) and isinstance(body.get("messages"), list):
@@ -72,7 +70,6 @@ def _request(record: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _response(record: Mapping[str, Any]) -> Mapping[str, Any] | str | None:
-    """Body of the answer of a line, or the answer's text; None where the line holds no answer."""
     response = record.get("response")
     for body in (response.get("body") if isinstance(response, dict) else None, response, record):
         if isinstance(body, dict) and isinstance(body.get("choices"), list):
@@ -92,7 +89,7 @@ def _call(where: str, name: str, record: Mapping[str, Any], answered: Mapping[st
         where=where,
         sample=next((str(record[key]) for key in GROUPS if record.get(key) is not None), name),
         grader=str(record.get("grader", "judge")),
-        candidate=record["candidate"] if isinstance(record.get("candidate"), str) else None,
+        candidate=typed(record.get("candidate"), str),
         messages=messages,
         asked=_asked(body, record, answer, where),
         answer=answer,
@@ -111,15 +108,8 @@ def _asked(body: Mapping[str, Any], record: Mapping[str, Any], answer: Answer | 
     model = body.get("model") or record.get("model") or (answer and answer.model)
     if not isinstance(model, str):
         raise InputError(f"{where}: field 'model': expected the judge's model, found {model!r:.60}; give --model")
-    newer = body.get("max_completion_tokens")
-    fields = {**body, "max_tokens": body.get("max_tokens") if newer is None else newer}
-    kept = {key: value for key, value in body.items() if key not in (*OWN, *LEFT_OUT) and value is not None}
-    return Asked(
-        model,
-        sampling=sampling_of(fields, where, "body"),
-        max_tokens_name="max_tokens" if newer is None else "max_completion_tokens",
-        extra_body=json.dumps(kept if body is not record else {}, sort_keys=True),
-    )
+    names = [] if body is record else [name for name in body if name not in (*OWN, *LEFT_OUT)]
+    return judge_of(model, body, body_of(body, names), where, "body")
 
 
 def _answer(response: Mapping[str, Any] | str | None, where: str) -> Answer | None:
@@ -130,12 +120,5 @@ def _answer(response: Mapping[str, Any] | str | None, where: str) -> Answer | No
     if not isinstance(text, str):
         return None
     usage = mapping(response.get("usage"), where, "usage")
-    model, reason = response.get("model"), choice.get("finish_reason")
-    prompt, completion = (usage.get(f"{part}_tokens") for part in ("prompt", "completion"))
-    return Answer(
-        text,
-        reason if isinstance(reason, str) else None,
-        model if isinstance(model, str) else None,
-        prompt if isinstance(prompt, int) else None,
-        completion if isinstance(completion, int) else None,
-    )
+    counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
+    return answer_of(text, choice.get("finish_reason"), response.get("model"), *counts)

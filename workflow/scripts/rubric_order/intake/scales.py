@@ -28,12 +28,7 @@ _SCORE = re.compile(
 
 
 class Scale(NamedTuple):
-    """Score levels.
-
-    Attributes:
-        labels: the levels as they are written, lowest first.
-        numeric: whether the labels are numbers, which are equally far apart.
-    """
+    """Score levels as they are written, the lowest first; numeric ones are numbers that are equally far apart."""
 
     labels: tuple[str, ...]
     numeric: bool = True
@@ -86,14 +81,13 @@ class Scale(NamedTuple):
             values = [number(label) if NUMBER.fullmatch(label) else np.nan for label in labels]
             levels = self.level(np.array(values)).tolist()
             return [int(level) if 1 <= level <= self.n and level.is_integer() else None for level in levels]
-        folded = [own.casefold() for own in self.labels]
-        return [folded.index(own) + 1 if (own := label.casefold()) in folded else None for label in labels]
+        folded = [name.casefold() for name in self.labels]
+        return [folded.index(name) + 1 if (name := label.casefold()) in folded else None for label in labels]
 
     def parse(self, text: str) -> Choice:
         """The label of the score that an answer gives, or the reason why it gives none; see `one_score.parse_score`.
 
-        If levels are numbers that begin neither at 0 nor at 1, or go by halves, an answer is read only if it is the
-        score alone, as in ``Score: 3.5``.
+        Levels that begin neither at 0 nor at 1, or go by halves, must be the whole answer, as in ``Score: 3.5``.
         """
         if not self.numeric or are_numbers(self.labels):
             choice = one_score.parse_score(text, self.labels)
@@ -121,9 +115,6 @@ def written(value: float) -> str:
 def parse(text: str) -> Scale:
     """A scale from a text: ``5``, ``0-10``, ``1-5:0.5`` (from, to, step) or its levels, lowest first: ``E,D,C,B,A``.
 
-    Raises:
-        InputError: the text is none of these.
-
     >>> parse("1-3:0.5").labels
     ('1', '1.5', '2', '2.5', '3')
     """
@@ -144,7 +135,7 @@ def parse(text: str) -> Scale:
         if not all(labels):
             raise ValueError
         if all(NUMBER.fullmatch(label) for label in labels):
-            scale = of_labels(labels)
+            scale = scale_of(labels)
             if scale is None or scale.labels != tuple(written(number(label)) for label in labels):
                 raise ValueError
             return scale
@@ -161,16 +152,11 @@ def _checked(scale: Scale) -> Scale:
     return scale
 
 
-def of_labels(labels: Sequence[str]) -> Scale | None:
-    """The scale that some levels form, in any order; None if they form none.
+def scale_of(labels: Sequence[str]) -> Scale | None:
+    """The scale of levels in any order, None if they form none; ``A`` is the highest letter, ``i`` the lowest numeral.
 
-    Numbers must be equally far apart. Among letters, ``A`` is the highest level, as in grades. Among Roman numerals,
-    ``i`` is the lowest level.
-
-    >>> of_labels(["10", "0", "5"]).labels
-    ('0', '5', '10')
-    >>> of_labels(["A", "C", "B"]).labels
-    ('C', 'B', 'A')
+    >>> scale_of(["10", "0", "5"]).labels, scale_of(["A", "C", "B"]).labels
+    (('0', '5', '10'), ('C', 'B', 'A'))
     """
     if not FEWEST <= len(labels) <= MOST:
         return None
@@ -205,23 +191,15 @@ def tokens(text: str) -> list[str] | None:
 
 
 class Ordering(NamedTuple):
-    """An ordering of a scale's levels.
-
-    Attributes:
-        scale: the scale.
-        levels: level at each position, from 1.
-    """
+    """An ordering of a scale's levels: the level at each position, from 1."""
 
     scale: Scale
     levels: tuple[int, ...]
 
 
 def ordering(text: str, scale: Scale | None = None) -> Ordering | None:
-    """The ordering that a text names; None if it is no permutation of levels.
-
-    Args:
-        text: see `tokens`.
-        scale: the levels; by default the levels that the text lists, see `of_labels`.
+    """The ordering that a text (see `tokens`) names, by default of the scale that it lists; None if it is no
+    permutation.
 
     >>> ordering("0 2 1").levels
     (1, 3, 2)
@@ -229,13 +207,13 @@ def ordering(text: str, scale: Scale | None = None) -> Ordering | None:
     labels = tokens(text)
     if labels is None:
         return None
-    own = of_labels(labels) if scale is None else scale
-    if own is None or own.n != len(labels):
+    levels_scale = scale_of(labels) if scale is None else scale
+    if levels_scale is None or levels_scale.n != len(labels):
         return None
-    places = own.places(labels)
+    places = levels_scale.places(labels)
     if any(place is None for place in places) or len({*places}) < len(places):
         return None
-    return Ordering(own, tuple(place for place in places if place is not None))
+    return Ordering(levels_scale, tuple(place for place in places if place is not None))
 
 
 def direction(text: str) -> int:

@@ -1,24 +1,20 @@
 """Calls of a judge as a log holds them: messages, answer, score as written, and subject of the call."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from rubric_order.base.errors import InputError
 from rubric_order.settings.judges.judge import Sampling
 
+T = TypeVar("T")
 # A log that leaves a setting out leaves it to the endpoint.
 OPEN = {"temperature": None, "top_p": None, "max_tokens": None, "seed": None}
 
 
 class Message(NamedTuple):
-    """A message of a prompt.
-
-    Attributes:
-        role: ``system``, ``user`` or ``assistant``.
-        text: content of the message.
-    """
+    """A message of a prompt: its role (``system``, ``user`` or ``assistant``) and its text."""
 
     role: str
     text: str
@@ -26,15 +22,9 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True)
 class Asked:
-    """Judge that a log names, and the settings under which it was asked.
+    """Judge that a log names, and the settings under which it was asked; null or empty where the log has none.
 
-    Attributes:
-        model: the endpoint's name of the model.
-        provider: provider that serves the model; empty where the log names none.
-        base_url: address that the log names; None where it names none.
-        sampling: settings of sampling in the log; null where the log leaves a setting to the endpoint.
-        max_tokens_name: name of the field that limits the length of an answer.
-        extra_body: further fields of the request, as JSON.
+    `max_tokens_name` is the field that limits an answer, and `extra_body` has further fields of the request, as JSON.
     """
 
     model: str
@@ -51,15 +41,7 @@ class Asked:
 
 
 class Answer(NamedTuple):
-    """Answer of a judge as it was recorded.
-
-    Attributes:
-        text: exactly what the judge wrote.
-        finish_reason: reason why the answer ended, in the words of the chat completions protocol.
-        model: name of the model that the answer states.
-        prompt_tokens: number of tokens of the prompt; None where the log has no number.
-        completion_tokens: number of tokens of the answer; None where the log has no number.
-    """
+    """Answer of a judge as it was recorded, with the finish reason in the words of the chat completions protocol."""
 
     text: str
     finish_reason: str | None = None
@@ -70,20 +52,9 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a judge.
+    """One call of a judge: place for messages, sample (a group), grader (scorer or assertion), prompt and judge.
 
-    Attributes:
-        where: file and sample, for messages.
-        sample: name of the sample; calls with the same sample form a group.
-        candidate: writer of the judged text; None where the log does not say.
-        grader: name of the scorer or assertion in the log that asked the judge.
-        messages: the prompt as it was sent.
-        asked: the judge.
-        answer: answer of the judge; None where the log does not keep it.
-        score: the score as the log writes it; None where there is none.
-        text: the judged text; None where the log does not store it apart from the prompt.
-        instruction: the task that the text answers; None where the log does not store it apart from the prompt.
-        reference: an answer to compare the text with; None where the log does not store it apart from the prompt.
+    `candidate` wrote the judged text. Texts are None where the log does not store them apart from the prompt.
     """
 
     where: str
@@ -100,11 +71,7 @@ class Call:
 
 
 def parsed(content: bytes | str, where: str) -> Any:
-    """Value that a JSON text holds.
-
-    Raises:
-        InputError: the content is not JSON in UTF-8. The message names the place.
-    """
+    """Value that a JSON text holds."""
     try:
         return json.loads(content)
     except UnicodeDecodeError as error:
@@ -116,11 +83,7 @@ def parsed(content: bytes | str, where: str) -> Any:
 
 
 def mapping(value: object, where: str, name: str) -> Mapping[str, Any]:
-    """A field that has to be a mapping. An absent field gives an empty mapping.
-
-    Raises:
-        InputError: the field is not a mapping.
-    """
+    """A field that has to be a mapping. An absent field gives an empty mapping."""
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -129,11 +92,7 @@ def mapping(value: object, where: str, name: str) -> Mapping[str, Any]:
 
 
 def listed(value: object, where: str, name: str) -> list[Any]:
-    """A field that has to be a list. An absent field gives an empty list.
-
-    Raises:
-        InputError: the field is not a list.
-    """
+    """A field that has to be a list. An absent field gives an empty list."""
     if value is None:
         return []
     if not isinstance(value, list):
@@ -142,11 +101,7 @@ def listed(value: object, where: str, name: str) -> list[Any]:
 
 
 def text_of(content: object, where: str, name: str) -> str:
-    """Text of a message's content, which is text or a list of parts. Parts with a model's reasoning are left out.
-
-    Raises:
-        InputError: a part, such as an image, is not text.
-    """
+    """Text of a message's content, which is text or a list of parts. Parts with a model's reasoning are left out."""
     if isinstance(content, str):
         return content
     parts = []
@@ -161,11 +116,7 @@ def text_of(content: object, where: str, name: str) -> str:
 
 
 def writable(text: str, where: str) -> str:
-    """A text that a file can hold.
-
-    Raises:
-        InputError: the text holds half of a surrogate pair, or the character of code 0.
-    """
+    """A text that a file can hold."""
     if "\x00" in text:
         raise InputError(f"{where}: expected text, found a control character '\\x00'")
     try:
@@ -176,11 +127,7 @@ def writable(text: str, where: str) -> str:
 
 
 def messages_of(content: object, where: str, name: str) -> tuple[Message, ...]:
-    """Messages of a prompt.
-
-    Raises:
-        InputError: a message breaks the chat completions protocol. The error names the field.
-    """
+    """Messages of a prompt."""
     messages = []
     for number, message in enumerate(listed(content, where, name), start=1):
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
@@ -202,12 +149,39 @@ def written(score: object) -> str | None:
     return str(score)
 
 
-def sampling_of(settings: Mapping[str, Any], where: str, name: str) -> Sampling:
-    """Sampling from the fields of a request.
+def typed(value: object, kind: type[T]) -> T | None:
+    """A value of a kind; None for any other."""
+    return value if isinstance(value, kind) else None
 
-    Raises:
-        InputError: a value is not possible in the settings of a judge.
-    """
+
+def body_of(config: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: config[name] for name in names if config.get(name) is not None}
+
+
+def judge_of(
+    model: str,
+    config: Mapping[str, Any],
+    body: Mapping[str, Any],
+    where: str,
+    name: str,
+    *,
+    provider: str = "",
+    base_url: object = None,
+) -> Asked:
+    """A judge from the fields of a request (`config`, which stands at `name`), and its further fields (`body`)."""
+    newer = config.get("max_completion_tokens")
+    limit = "max_tokens" if newer is None else "max_completion_tokens"
+    sampling = sampling_of(config if newer is None else {**config, "max_tokens": newer}, where, name)
+    return Asked(model, provider, typed(base_url, str), sampling, limit, json.dumps(body, sort_keys=True))
+
+
+def answer_of(text: str, reason: object, model: object, *tokens: object) -> Answer:
+    """An answer with those of its facts that are of the right type; `tokens` are those of prompt and completion."""
+    return Answer(text, typed(reason, str), typed(model, str), *(typed(count, int) for count in tokens))
+
+
+def sampling_of(settings: Mapping[str, Any], where: str, name: str) -> Sampling:
+    """Sampling from the fields of a request."""
     values = OPEN | {key: settings[key] for key in OPEN if settings.get(key) is not None}
     stop = settings.get("stop")
     stops = [stop] if isinstance(stop, str) else stop or []

@@ -1,4 +1,4 @@
-"""Logs of comparisons by other programs, turned into plain tables of choices, see `choices.as_comparisons`."""
+"""Logs of comparisons by other programs, turned into plain tables of choices, see `choice_tables.as_comparisons`."""
 
 import contextlib
 import json
@@ -11,72 +11,62 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from rubric_order.base.errors import InputError
-from rubric_order.library import columns as column_names
-from rubric_order.library.choices import TIE, USEFUL, candidates
-from rubric_order.library.reads import MISSING
-from rubric_order.parsing import verdict
+from rubric_order.intake import choices
+from rubric_order.intake import columns as column_names
+from rubric_order.intake.choice_tables import USEFUL
+from rubric_order.intake.choices import MISSING, TIE, candidates
+from rubric_order.intake.columns import Columns
 
-# Logs whose rows have scores and no ordering, with the columns that identify them.
-WITHOUT_ORDER: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("FastChat's judgments of single answers", ("question_id", "model", "score", "judgment")),
-    ("results of the OpenAI batch API", ("custom_id", "response")),
-    ("requests of the OpenAI batch API", ("custom_id", "body")),
-    ("answers to Prometheus prompts", ("orig_instruction", "orig_response")),
-    ("recorded scores of SummEval", ("article_id", "system", "response")),
-    ("recorded answers", ("item_id", "response")),
-)
+SCORES, CHOICES = "reads that score", "reads that choose"
 LENGTHS = ("length_a", "length_b")  # lengths of the candidates of two columns
 
 
 class Log(NamedTuple):
-    """A log in a known form.
+    """A table in a known form (`SCORES`, `CHOICES`, or a log's), its names for columns, and notes on how a log was
+    read.
 
-    Attributes:
-        form: name of the form.
-        choices: a plain table of choices.
-        notes: sentences on how the log was read.
+    `ordered` is False for a log of scores without an ordering, whose rows are as in the file.
     """
 
     form: str
-    choices: pd.DataFrame
+    table: pd.DataFrame
+    columns: Columns = Columns()
     notes: tuple[str, ...] = ()
+    ordered: bool = True
+
+
+Rows = tuple[list[dict[str, Any]], tuple[str, ...]]  # rows of a plain table of choices, and notes
 
 
 class Form(NamedTuple):
-    """A form of logs.
-
-    Attributes:
-        form: name of the form.
-        marks: columns that identify the form.
-        read: function that makes choices and notes from a table; its second argument names the table in errors.
+    """A form of logs: its name, the columns that identify it, and the reader of its choices; None for scores without an
+    order.
     """
 
     form: str
     marks: tuple[str, ...]
-    read: Callable[[pd.DataFrame, str | Path], tuple[list[dict[str, Any]], tuple[str, ...]]]
+    read: Callable[[pd.DataFrame, str | Path], Rows] | None = None
+
+    def fits(self, table: pd.DataFrame) -> bool:
+        """True for a table with all marks; without a reader, also only for one that names no ordering."""
+        named = any(name in table for name in ("ordering", "ordering_index"))
+        return all(mark in table.columns for mark in self.marks) and not (self.read is None and named)
 
 
-def recognised(table: pd.DataFrame, where: str | Path) -> Log | None:
-    """The log in a table; None if the table has no known form.
-
-    Raises:
-        InputError: a record does not have the form of the log (the message names row and field), or no row has a
-            comparison.
+def recognise(table: pd.DataFrame, where: str | Path, names: Columns, *, nominal: bool = False) -> Log:
+    """The form of a table; with `names`, or without the marks of a log, it is plain, with candidates in its orderings
+    if `nominal`.
     """
-    for form in FORMS:
-        if all(mark in table.columns for mark in form.marks):
-            rows, notes = form.read(table, where)
-            if not rows:
-                raise InputError(f"{where}: {form.form}: no comparison in any row")
-            return Log(form.form, pd.DataFrame(rows), notes)
-    return None
-
-
-def without_order(table: pd.DataFrame) -> str | None:
-    """Form of a log whose rows have scores and no ordering; None for any other table."""
-    if any(name in table for name in ("ordering", "ordering_index")):
-        return None
-    return next((form for form, marks in WITHOUT_ORDER if all(mark in table.columns for mark in marks)), None)
+    form = None if names.names else next((form for form in FORMS if form.fits(table)), None)
+    if form is None:
+        chooses = nominal or column_names.has_choices(column_names.named(table, names, where))
+        return Log(CHOICES if chooses else SCORES, table, names)
+    if form.read is None:
+        return Log(form.form, table, ordered=False)
+    rows, notes = form.read(table, where)
+    if not rows:
+        raise InputError(f"{where}: {form.form}: no comparison in any row")
+    return Log(form.form, pd.DataFrame(rows), notes=notes)
 
 
 def _records(table: pd.DataFrame) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -107,18 +97,16 @@ def _number(record: Mapping[str, Any], name: str, row: int, where: str | Path) -
 
 
 def _listed(value: Any, name: str, row: int, where: str | Path) -> list[str]:
-    """Names of candidates, as a list or as text with commas between them."""
     listed = candidates(value) if isinstance(value, str) else value
     if not isinstance(listed, list | tuple) or any(isinstance(part, list | Mapping) or part is None for part in listed):
         raise InputError(f"{where}: row {row}: field {name!r}: expected a list of names, found {value!r:.60}")
     return [str(part) for part in listed]
 
 
-def _fastchat(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+def _fastchat(table: pd.DataFrame, where: str | Path) -> Rows:
     """Both games of FastChat's judgments of pairs: with ``model_1`` shown first, and with ``model_2`` shown first.
 
-    Source: ``play_a_match_pair`` of FastChat's ``llm_judge/common.py``: the winner of a game is ``model_1``,
-    ``model_2``, ``tie`` or ``error``, regardless of which model stood first.
+    Source: ``play_a_match_pair`` of ``llm_judge/common.py``: a winner is named regardless of which model stood first.
     """
     rows: list[dict[str, Any]] = []
     scored = 0
@@ -133,26 +121,23 @@ def _fastchat(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
         name = " ".join(map(str, judge)) if isinstance(judge, list | tuple) else judge
         question, turn = _field(record, "question_id", row, where), _number(record, "turn", row, where)
         item = f"{question}" if turn is None else f"{question} turn {turn:g}"
-        for game, shown in ((1, models), (2, models[::-1])):
+        for game, order in ((1, models), (2, models[::-1])):
             winner = str(_field(record, f"g{game}_winner", row, where))
             chosen = {"model_1": models[0], "model_2": models[1], "tie": TIE, "error": None}
             if winner not in chosen:
                 text = f"expected model_1, model_2, tie or error, found {winner!r:.60}"
                 raise InputError(f"{where}: row {row}: field 'g{game}_winner': {text}")
             common = {"item": item, "group": str(question), "judge": name or "judge"}
-            rows.append(common | {"ordering": shown, "choice": chosen[winner]})
+            rows.append(common | {"ordering": order, "choice": chosen[winner]})
     notes = (f"{scored:,} rows score one answer at a time, in which nothing stands first; they are left out.",)
     return rows, notes if scored else ()
 
 
-def _alpaca(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """AlpacaEval's annotations. They do not record the order in which outputs were shown, so it is inferred.
+def _alpaca(table: pd.DataFrame, where: str | Path) -> Rows:
+    """AlpacaEval's annotations. The order follows from the answer (``m`` was first, ``M`` second) and from
+    `preference`.
 
-    The answer names the better output by its position (``m`` is shown first, ``M`` second). `preference` names the
-    better output by its number in the record. From both, the order follows. If one of them names no output, the order
-    is the result of AlpacaEval's random draw, which depends only on the instruction and on seed 0.
-
-    Source: ``RandomSwitchTwoColumnsProcessor`` and ``utils.random_seeded_choice`` of alpaca_eval.
+    If one names no output, the order is that drawn from instruction and seed 0 (``utils.random_seeded_choice``).
     """
     rows: list[dict[str, Any]] = []
     drawn = other = 0
@@ -170,13 +155,13 @@ def _alpaca(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]
         if best is None or preference is None or preference == 1.5:
             drawn += 1
         else:
-            told = (best == 2) != (preference > 1.5)
-            other += told != switched
-            switched = told
+            inferred = (best == 2) != (preference > 1.5)
+            other += inferred != switched
+            switched = inferred
         choice = None if preference is None else TIE if preference == 1.5 else generators[int(preference > 1.5)]
-        shown = generators[::-1] if switched else generators
+        order = generators[::-1] if switched else generators
         judge = str(record.get("annotator") or "judge")
-        rows.append({"item": instruction, "judge": judge, "ordering": shown, "choice": choice})
+        rows.append({"item": instruction, "judge": judge, "ordering": order, "choice": choice})
     notes = [f"{drawn:,} of {len(rows):,} orders are those that AlpacaEval draws from the instruction with seed 0."]
     if other:
         notes.append(f"{other:,} answers say another order than that draw; theirs is taken.")
@@ -201,35 +186,33 @@ def _named_best(raw: object) -> int | None:
     return places.get(best[0]) if len(best) == 1 and isinstance(best[0], str) else None
 
 
-def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Recorded comparisons of any benchmark, in the form that `recorded.importers.Pairwise` reads.
+def _recorded(table: pd.DataFrame, where: str | Path) -> Rows:
+    """Recorded comparisons of any benchmark, as `importers` reads them, with an answer, a winner or both.
 
-    A record may have a winner beside the answer or instead of the answer, and a list of candidates instead of two
-    candidates. Two candidates are in the order shown, unless a column names the candidate that was shown first. If
-    there is such a column, `choices.as_comparisons` brings the two candidates into the order shown.
+    Two candidates are in the order shown, unless a column names the one that was shown first.
     """
     rows: list[dict[str, Any]] = []
     differ = 0
     first, sides = column_names.shown_first(table), column_names.sides(table) or ()
     if not any(name in table for name in ("question_id", "item")):
-        order = () if first else ("first", "second")
-        raise column_names.missing(["item", *order, "choice"], table, where, USEFUL)
+        needed = () if first else ("first", "second")
+        raise column_names.missing(["item", *needed, "choice"], table, where, USEFUL)
     for row, record in _records(table):
-        shown = record.get("answers")
+        order = record.get("answers")
         lengths = record.get("lengths") or [_number(record, name, row, where) for name in LENGTHS]
-        if shown is None and first:
-            shown = [str(_field(record, side, row, where)) for side in sides]
-            shown_sides = dict(zip(sides, shown, strict=True)) | {"first": _field(record, first, row, where)}
+        if order is None and first:
+            order = [str(_field(record, side, row, where)) for side in sides]
+            shown_sides = dict(zip(sides, order, strict=True)) | {"first": _field(record, first, row, where)}
             shown_sides |= (
                 {"lengths": record["lengths"]} if record.get("lengths") else dict(zip(LENGTHS, lengths, strict=True))
             )
-        elif shown is None:
+        elif order is None:
             kind = "answer" if "answer_a" in record else "model"
-            shown = [str(_field(record, f"{kind}_{letter}", row, where)) for letter in "ab"]
-            shown_sides = {"ordering": shown, "lengths": lengths}
+            order = [str(_field(record, f"{kind}_{letter}", row, where)) for letter in "ab"]
+            shown_sides = {"ordering": order, "lengths": lengths}
         else:
-            shown = _listed(shown, "answers", row, where)
-            shown_sides = {"ordering": shown, "lengths": lengths}
+            order = _listed(order, "answers", row, where)
+            shown_sides = {"ordering": order, "lengths": lengths}
         winner, response = record.get("winner"), record.get("response")
         if winner is None and response is None and "winner" not in table and "response" not in table:
             raise InputError(f"{where}: row {row}: expected field 'response' or 'winner', found neither")
@@ -240,7 +223,7 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
         common = {"item": item, "group": record.get("group") or item, "judge": judge} | shown_sides
         options = record.get("options")
         choice = _mapped(response if winner is None else winner, options)
-        tie = not isinstance(options, list | tuple | Mapping) or len(options) > len(shown)
+        tie = not isinstance(options, list | tuple | Mapping) or len(options) > len(order)
         rows.append(common | {"choice": choice, "gold": record.get("gold"), "tie": tie})
         differ += winner is not None and response is not None
     if not any(row["gold"] is not None for row in rows):
@@ -249,21 +232,11 @@ def _recorded(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
 
 
 def _mapped(choice: object, options: object) -> object:
-    """A choice, translated by the record's map from written labels to options; unchanged if the record has no map."""
-    if not isinstance(options, Mapping) or choice is None:
-        return choice
-    by_label = {str(label).casefold(): option for label, option in options.items()}
-    text = str(choice).strip()
-    if text.casefold() in by_label:
-        return by_label[text.casefold()]
-    labels = [str(label) for label in options]
-    if all(len(label) == 1 and label.isupper() for label in labels):
-        parsed = verdict.parse_verdict(text, labels)
-        return choice if parsed.label is None else by_label[parsed.label.casefold()]
-    return choice
+    option = choices.option_of(str(choice), options) if isinstance(options, Mapping) and choice is not None else None
+    return choice if option is None else option
 
 
-def _summeval(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+def _summeval(table: pd.DataFrame, where: str | Path) -> Rows:
     """Recorded comparisons of summaries, see `recorded.importers.SummEvalPairwise`; `gold` is from people's scores."""
     rows: list[dict[str, Any]] = []
     for row, record in _records(table):
@@ -273,18 +246,24 @@ def _summeval(table: pd.DataFrame, where: str | Path) -> tuple[list[dict[str, An
         toggled = str(_field(record, "toggled", row, where)).strip().lower()
         if toggled not in ("true", "false", "1", "0"):
             raise InputError(f"{where}: row {row}: field 'toggled': expected true or false, found {toggled!r:.60}")
-        shown = pair[::-1] if toggled in ("true", "1") else pair
+        order = pair[::-1] if toggled in ("true", "1") else pair
         item = f"{_field(record, 'article_id', row, where)} {record.get('criterion') or ''}".strip()
         common = {"item": item, "group": str(record["article_id"]), "judge": record.get("judge") or "judge"}
         one, other = (_number(record, f"human_score_{k}", row, where) for k in (1, 2))
         gold = None
         if one is not None and other is not None:
             gold = TIE if one == other else pair[int(other > one)]
-        rows.append(common | {"ordering": shown, "choice": record.get("response"), "gold": gold})
+        rows.append(common | {"ordering": order, "choice": record.get("response"), "gold": gold})
     return rows, ()
 
 
 FORMS = (
+    Form("FastChat's judgments of single answers", ("question_id", "model", "score", "judgment")),
+    Form("results of the OpenAI batch API", ("custom_id", "response")),
+    Form("requests of the OpenAI batch API", ("custom_id", "body")),
+    Form("answers to Prometheus prompts", ("orig_instruction", "orig_response")),
+    Form("recorded scores of SummEval", ("article_id", "system", "response")),
+    Form("recorded answers", ("item_id", "response")),
     Form("FastChat's judgments of pairs", ("question_id", "model_1", "model_2", "g1_winner", "g2_winner"), _fastchat),
     Form("AlpacaEval's annotations", ("instruction", "generator_1", "generator_2", "preference"), _alpaca),
     Form("recorded comparisons", ("answer_a", "answer_b"), _recorded),

@@ -1,16 +1,14 @@
 """Results of promptfoo, as ``promptfoo eval -o results.json`` writes them.
 
-A model-graded assertion keeps its prompt in the metadata of its result, as ``renderedGradingPrompt``: text, or messages
-in JSON. Only score, verdict and reason of the judge's answer are kept, so `Call.answer` is None.
+A model-graded assertion keeps its prompt (`PROMPT`), and of the answer only score and reason: `Call.answer` is None.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.logs import calls
+from rubric_order.intake.logs import calls
 
 PROMPT = "renderedGradingPrompt"
 KINDS = ("chat", "completion", "responses")  # between provider and model: openai:chat:gpt-4.1
@@ -26,22 +24,24 @@ def is_log(content: object) -> bool:
 
 
 def read_content(content: Mapping[str, Any], path: Path) -> Iterator[calls.Call]:
-    """Calls of the judges of all assertions.
-
-    Raises:
-        InputError: something is not as promptfoo writes it.
-    """
+    """Calls of the judges of all assertions."""
     config = calls.mapping(content.get("config"), str(path), "config")
     default = calls.mapping(config.get("defaultTest") if isinstance(config.get("defaultTest"), dict) else None, "", "")
-    for number, entry in enumerate(content["results"]["results"]):
-        where = f"{path}: results/results/{number}"
-        result = calls.mapping(entry, where, "/")
+    for where, result in results(content, path):
         grading = calls.mapping(result.get("gradingResult"), where, "gradingResult")
         for part in calls.listed(grading.get("componentResults"), where, "gradingResult/componentResults") or [grading]:
             component = calls.mapping(part, where, "gradingResult/componentResults")
             prompt = calls.mapping(component.get("metadata"), where, "metadata").get(PROMPT)
             if prompt is not None:
                 yield _call(result, component, prompt, default, where)
+
+
+def results(content: Mapping[str, Any], path: str | Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Place and content of each result of a file."""
+    inner = calls.mapping(content.get("results"), str(path), "results")
+    for number, result in enumerate(calls.listed(inner.get("results"), str(path), "results/results")):
+        where = f"{path}: results/results/{number}"
+        yield where, calls.mapping(result, where, "/")
 
 
 def _call(
@@ -62,17 +62,13 @@ def _call(
         messages=_messages(prompt, f"{where}, assertion {grader!r}"),
         asked=_asked(result, assertion, default, where),
         score=calls.written(component.get("score")),
-        text=output if isinstance(output, str) else None,
-        instruction=raw if isinstance(raw, str) else None,
+        text=calls.typed(output, str),
+        instruction=calls.typed(raw, str),
     )
 
 
 def _messages(prompt: object, where: str) -> tuple[calls.Message, ...]:
-    """Messages of a prompt. A prompt that is no list of messages in JSON is one message of the user.
-
-    Raises:
-        InputError: the prompt is no text, or is empty.
-    """
+    """Messages of a prompt. A prompt that is no list of messages in JSON is one message of the user."""
     if not isinstance(prompt, str) or not prompt:
         raise InputError(f"{where}: field {PROMPT!r}: expected the judge's prompt, found {prompt!r:.60}")
     if prompt.lstrip().startswith("["):
@@ -88,11 +84,7 @@ def _messages(prompt: object, where: str) -> tuple[calls.Message, ...]:
 def _asked(
     result: Mapping[str, Any], assertion: Mapping[str, Any], default: Mapping[str, Any], where: str
 ) -> calls.Asked:
-    """The judge of an assertion: its own provider, else the provider of its test, else the provider of all tests.
-
-    Raises:
-        InputError: the results name no provider.
-    """
+    """The judge of an assertion: its own provider, else the provider of its test, else the provider of all tests."""
     test = calls.mapping(result.get("testCase"), where, "testCase")
     options = [calls.mapping(block.get("options"), where, "options") for block in (test, default)]
     chosen = next((block for block in (assertion, *options) if block.get("provider")), {}).get("provider")
@@ -108,17 +100,7 @@ def _asked(
     provider, *rest = name.split(":")
     model = ":".join(rest[1:] if rest and rest[0] in KINDS else rest) or name
     config = calls.mapping(block.get("config"), where, "provider/config")
-    address = config.get("apiBaseUrl")
     fields = {**(DEFAULTS if provider == "openai" and not config.get("omitDefaults") else {}), **config}
-    newer = config.get("max_completion_tokens")
-    if newer is not None:
-        fields["max_tokens"] = newer
-    body = {field: config[field] for field in BODY if config.get(field) is not None}
-    return calls.Asked(
-        model,
-        provider if rest else "",
-        address if isinstance(address, str) else None,
-        calls.sampling_of(fields, where, "provider/config"),
-        "max_tokens" if newer is None else "max_completion_tokens",
-        json.dumps(body, sort_keys=True),
-    )
+    body, provider = calls.body_of(config, BODY), provider if rest else ""
+    address = config.get("apiBaseUrl")
+    return calls.judge_of(model, fields, body, where, "provider/config", provider=provider, base_url=address)

@@ -9,44 +9,37 @@ import pandas as pd
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import EVERY
-from rubric_order.library import columns as column_names
-from rubric_order.library import reads as reads_table
+from rubric_order.intake import columns as column_names
+from rubric_order.intake import score_tables, words
 
 REQUIRED = ("score", "human_score")
 
 
 def items(table: pd.DataFrame | str | Path, columns: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """One row per item: `group_id`, `candidate`, and the item's scores `human` and `judge`, NaN if there is none.
-
-    Args:
-        table, columns: see `results.corrected_mean`.
-
-    Raises:
-        InputError: the table is not as described; the message names the row (from 1, without the header) and the field.
-    """
+    """One row per item: `group_id`, `candidate`, and the item's scores `human` and `judge`, NaN if there is none."""
     where = "scores" if isinstance(table, pd.DataFrame) else str(table)
-    rows = table.reset_index(drop=True) if isinstance(table, pd.DataFrame) else reads_table.read_file(table)
+    rows = table.reset_index(drop=True) if isinstance(table, pd.DataFrame) else score_tables.read_file(table)
     rows = column_names.named(rows, column_names.Columns.given(columns, ("candidate",)), where)
     absent = [name for name in REQUIRED if name not in rows]
     if absent:
         raise column_names.missing(absent, rows, where, ("item", "group"))
     if not len(rows):
         raise InputError(f"{where}: no rows")
-    judge, human = (reads_table.numbers_of(rows[name], name, where) for name in REQUIRED)
+    judge, human = (words.numbers_of(rows[name], name, where) for name in REQUIRED)
     for name, values in zip(REQUIRED, (judge, human), strict=True):
         if np.isnan(values).all():
             raise InputError(f"{where}: field {name!r}: expected numbers, found none in any row")
-    judges = reads_table.names_of(rows, "judge", where, default="judge")
+    judges = words.names_of(rows, "judge", where, default="judge")
     if len(judges.values) > 1:
         listed = files.listed(list(map(str, judges.values)))
         raise InputError(f"{where}: field 'judge': expected the scores of one judge, found {listed}")
-    own = pd.Series(np.arange(1, len(rows) + 1).astype(str))
-    item = reads_table.names_of(rows if "item" in rows else pd.DataFrame({"item": own}), "item", where)
-    group = reads_table.names_of(rows, "group", where) if "group" in rows else item
-    candidate = reads_table.names_of(rows, "candidate", where, default=EVERY)
-    for words, field, what in ((group, "group", "groups"), (candidate, "candidate", "candidates")):
-        reads_table.check_alike(item, words.codes, words.values, field, what, where)
-    first = reads_table.one_human(human, item, where)
+    numbers = pd.Series(np.arange(1, len(rows) + 1).astype(str))
+    item = words.names_of(rows if "item" in rows else pd.DataFrame({"item": numbers}), "item", where)
+    group = words.names_of(rows, "group", where) if "group" in rows else item
+    candidate = words.names_of(rows, "candidate", where, default=EVERY)
+    for names, field, what in ((group, "group", "groups"), (candidate, "candidate", "candidates")):
+        words.check_alike(item, names.codes, names.values, field, what, where)
+    first = words.one_human(human, item, where)
     of_row = {"group_id": group.series(), "candidate": candidate.series(), "human": first, "judge": judge}
     by_item = pd.DataFrame(of_row).groupby(item.codes)
     return by_item.agg({"group_id": "first", "candidate": "first", "human": "first", "judge": "mean"})

@@ -1,81 +1,25 @@
 """A plain table of choices between candidates, in pairs or lists, as the table of scores that statistics read."""
 
-import re
 import string
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from rubric_order.base import files
+from rubric_order.base import files, records
 from rubric_order.base.errors import InputError
-from rubric_order.library import columns as column_names
-from rubric_order.library import sources
-from rubric_order.library.columns import Columns
-from rubric_order.library.reads import ABOUT, MISSING, Words, check_cells, fail, names_of, words_of
-from rubric_order.parsing import verdict
-from rubric_order.parsing.choices import EMPTY, OUT_OF_RANGE
+from rubric_order.intake import columns as column_names
+from rubric_order.intake.aliases import SHOWN_FIRST
+from rubric_order.intake.choices import FEWEST, LETTERS, MOST, NAMED, TIE, TURNS, Labels, candidates, meaning
+from rubric_order.intake.choices import named as index_named
+from rubric_order.intake.columns import Columns
+from rubric_order.intake.score_tables import ABOUT
+from rubric_order.intake.words import Words, check_cells, fail, names_of, words_of
+from rubric_order.parsing.choices import OUT_OF_RANGE
 
-TIE = "tie"
-TIES = {"tie", "draw", "equal", "both", "neither", "same", "even", "tied", "tie (bothbad)", "both_bad", "a=b", "="}
-FEWEST, MOST = 2, 9
-LETTERS = string.ascii_uppercase
-NAMED = re.compile(
-    r"(?:the\s+)?(?:model|response|answer|assistant|output|candidate|option|system|summary|text)?[\s_#-]*\(?"
-    r"(?P<place>[a-i]|[1-9])\)?",
-    re.IGNORECASE,
-)
-TURNS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 USEFUL = ("judge", "group", "gold")
-USED = ("item", "ordering", "first", "second", "choice", "judge", "group", "gold")
-
-
-@dataclass(frozen=True)
-class Labels:
-    """Meanings of written labels.
-
-    Attributes:
-        options: dictionary from each label to its meaning: a position (``A`` is the first), ``tie``, ``none``, or the
-            name of a candidate.
-
-    Examples:
-        >>> Labels.parse(["1=A,2=B,0=tie"]).options["0"]
-        'tie'
-    """
-
-    options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-
-    @classmethod
-    def parse(cls, texts: Sequence[str]) -> "Labels":
-        """Options from texts such as ``1=A,2=B,0=tie``.
-
-        Raises:
-            InputError: a part is not of this form, or names a label twice.
-        """
-        options: dict[str, str] = {}
-        for part in (part for text in texts for part in text.split(",")):
-            label, sign, option = (word.strip() for word in part.rpartition("="))
-            if not (label and sign and option):
-                raise InputError(f"--map: expected parts such as 1=A or C=tie, found {part!r:.60}")
-            if options.setdefault(label.casefold(), option) != option:
-                raise InputError(f"--map: {label!r:.60} stands twice; expected once")
-        return cls(options)
-
-
-class Row(NamedTuple):
-    """Meaning of a written choice.
-
-    Attributes:
-        place: position of the chosen candidate, from 1; 0 for a tie; None for no choice.
-        reason: reason why there is no choice.
-    """
-
-    place: int | None
-    reason: str | None = None
+USED = ("item", "ordering", "first", "second", "judge", "group")
 
 
 def as_comparisons(
@@ -85,33 +29,13 @@ def as_comparisons(
     columns: Columns | None = None,
     labels: Labels | None = None,
 ) -> pd.DataFrame:
-    """Choices as scores of comparisons, in the form of probe ``pair_order``, with one row per read.
+    """Choices as scores of comparisons, in the form of probe ``pair_order``, with one row per read; docs/audit.md has
+    the columns.
 
-    Args:
-        table: columns ``item``, ``ordering`` and ``choice``; and ``judge``, ``group`` and ``gold`` (the choice of
-            people), if they are known.
-
-            - ``ordering`` has the candidates as they were shown, as a list or as text with commas between them.
-            - A table of pairs can have other columns instead of ``ordering``: ``first`` and ``second``; or ``first``
-              and two columns of candidates, of which ``first`` names one (see `columns.SIDES`).
-            - ``choice`` is the position of the chosen candidate (``A``, ``2``, ``model_b``, ``first``), its name,
-              ``tie``, or the answer of a judge.
-            - Logs have more columns. ``tie`` says whether a tie was offered. ``lengths`` has the candidates' lengths in
-              the order shown; ``length_a`` and ``length_b`` have the lengths for two columns of candidates.
-        where: name of the table in errors.
-        columns: names that the table has for these columns.
-        labels: meanings of other labels.
-
-    Returns:
-        The columns that statistics of comparisons read. Candidates are numbered in the order of their names. `gold` is
-        the number of the candidate that people chose, 0 for a tie, NaN if it is not known. `longest` is the position of
-        the longest candidate, NaN if it is not known or several are the longest. `sides` names the two columns of
-        candidates if `first` gave their order, and a choice was read as a position. Otherwise `sides` is empty.
-
-    Raises:
-        InputError: the table is not as described; the message names the row (from 1, without the header) and the field.
+    Candidates are numbered in the order of their names; `gold` is a candidate's number, 0 for a tie; `longest` is a
+    position.
     """
-    sources.check_names(table.columns, where)
+    records.check_names(table.columns, where)
     table, labels, file = table.reset_index(drop=True), labels or Labels(), table
     table = column_names.named(table, columns or Columns(), where)
     if "choice" not in table and "score" in table:
@@ -175,10 +99,6 @@ def notes(own: pd.DataFrame) -> list[str]:
 
 
 def _first_place(word: str, pair: Sequence[str], sides: Sequence[str]) -> int | None:
-    """Index, from 0, of the candidate of a pair that a word names.
-
-    The word is the candidate's name or the name of its column. The index is None if the word is neither.
-    """
     columns = [column_names.fold(side) for side in sides]
     ends = [column.rpartition("_")[2] for column in columns]
     for names in ([column_names.fold(name) for name in pair], columns, ends):
@@ -188,12 +108,9 @@ def _first_place(word: str, pair: Sequence[str], sides: Sequence[str]) -> int | 
 
 
 def _turned(table: pd.DataFrame, labels: Labels, where: str | Path) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """A table of pairs with `first` and `second` added, if it has two columns of candidates and says which came first.
+    """A table of pairs with `first` and `second` from two columns of candidates and the one that says which came first.
 
-    If a choice names such a column, directly or by a label, the column's candidate replaces the choice.
-
-    Returns:
-        The table, and the names of the two columns; no names if no choice is read as a position.
+    A choice that names such a column becomes its candidate; the columns are named where a choice is read as a position.
     """
     sides, column = column_names.sides(table), column_names.shown_first(table)
     if "ordering" in table or ("first" in table and "second" in table) or sides is None or column is None:
@@ -221,14 +138,7 @@ def _turned(table: pd.DataFrame, labels: Labels, where: str | Path) -> tuple[pd.
 
 
 def _chosen(words: Words, pair: Sequence[pd.Series], sides: Sequence[str], labels: Labels) -> tuple[pd.Series, bool]:
-    """Choices in which a candidate replaces the name of its column; and True if any other choice is a position.
-
-    Args:
-        words: the choices.
-        pair: both candidates of each row.
-        sides: columns of the candidates. A choice of one letter is a position, not a column.
-        labels: meanings of other labels, such as a column.
-    """
+    """Choices in which a candidate replaces the name of its column; and True if any other choice is a position."""
     columns = [column_names.fold(side) for side in sides]
     options = [labels.options.get(word.casefold()) for word in words.values]
     meant = [
@@ -247,21 +157,13 @@ def _chosen(words: Words, pair: Sequence[pd.Series], sides: Sequence[str], label
 
 
 def _check_first(file: pd.DataFrame, table: pd.DataFrame, columns: Columns, where: str | Path) -> None:
-    """Check that no column of the file contradicts the candidates that are named as shown first and second.
-
-    Args:
-        file: the table as it is.
-        table: the same table with our names.
-
-    Raises:
-        InputError: a column of the file says that the second candidate was shown first.
-    """
-    given = {name: columns.names.get(name) for name in ("first", "second")}
-    column = next((str(name) for name in file.columns if column_names.fold(name) in column_names.SHOWN_FIRST), None)
-    if column is None or None in given.values() or column in given.values():
+    """Check that no column of the file contradicts the candidates that are named as shown first and second."""
+    paths = {name: columns.names.get(name) for name in ("first", "second")}
+    column = next((str(name) for name in file.columns if column_names.fold(name) in SHOWN_FIRST), None)
+    if column is None or None in paths.values() or column in paths.values():
         return
-    sides = [str(path) for path in given.values()]
-    pair = [words_of(table[name]).series() for name in given]
+    sides = [str(path) for path in paths.values()]
+    pair = [words_of(table[name]).series() for name in paths]
     words = words_of(file[column]).series()
     places = [_first_place(word, listed, sides) for word, *listed in zip(words, *pair, strict=True)]
     if 1 in places:
@@ -294,35 +196,21 @@ def _shown(table: pd.DataFrame, pair: bool, where: str | Path) -> tuple[np.ndarr
 
 
 def _joined(value: object) -> object:
-    """A list of candidates as text, one per line; any other value unchanged."""
     return "\n".join(map(str, value)) if isinstance(value, list | tuple | np.ndarray) else value
 
 
-def candidates(text: str) -> list[str]:
-    """The candidates that a text lists: ``gpt-4, llama``, ``["a", "b"]``, ``A > B``, ``A B``.
-
-    >>> candidates("[gpt-4, llama 2]")
-    ['gpt-4', 'llama 2']
-    """
-    text = text.strip()
-    if "\n" in text:
-        return [part.strip() for part in text.split("\n")]
-    if text[:1] in "[(" and text[-1:] in "])":
-        text = text[1:-1]
-    separator = r"[,;>|]" if re.search("[,;>|]", text) else r"\s+"
-    if separator == r"\s+" and re.fullmatch("[A-I]{2,9}", text):
-        return [*text]
-    return [part for part in (part.strip().strip("\"'").strip() for part in re.split(separator, text)) if part]
-
-
 def _numbers(names: Sequence[str]) -> list[int]:
-    """Number of the candidate at each position. Candidates are numbered from 1, in the order of their names."""
     ranks = {name: rank for rank, name in enumerate(sorted(names), start=1)}
     return [ranks[name] for name in names]
 
 
 def _places(
-    words: Words, code: np.ndarray, lists: Sequence[Sequence[str]], labels: Labels, field: str, where: str | Path
+    words: Words,
+    code: np.ndarray,
+    lists: Sequence[Sequence[str]],
+    labels: Labels,
+    field: str,
+    where: str | Path,
 ) -> tuple[np.ndarray, pd.Series]:
     """Position of each row's choice, 0 for a tie, NaN for no choice; and the reason why there is no choice."""
     cells, cell = np.unique(words.codes * len(lists) + code, return_inverse=True)
@@ -343,57 +231,6 @@ def _places(
     return place, reason
 
 
-def meaning(text: str, names: Sequence[str], labels: Labels, *, answers: bool = True) -> Row | None:
-    """Meaning of a written choice among candidates; None if it has no meaning.
-
-    The name of a candidate takes precedence over a position, so that candidates may be called ``A`` and ``B``; but a
-    letter in upper case is a position if only a name in lower case is alike.
-
-    Args:
-        text: the written choice.
-        names: names of the candidates, as they were shown.
-        labels: meanings of other labels.
-        answers: whether the verdict is looked for in an answer of several words.
-    """
-    word = text.casefold()
-    if word in labels.options:
-        option = labels.options[word]
-        if option.casefold() == "none":
-            return Row(None, EMPTY)
-        return meaning(option, names, Labels(), answers=False)
-    if word in MISSING:
-        return Row(None, EMPTY)
-    if (named := _named(text, names)) is not None:
-        return Row(named + 1)
-    if word in TIES:
-        return Row(0)
-    if word in TURNS[: len(names)]:
-        return Row(TURNS.index(word) + 1)
-    if match := NAMED.fullmatch(text):
-        written = match["place"].upper()
-        place = int(written) if written.isdigit() else LETTERS.index(written) + 1
-        if 1 <= place <= len(names):
-            return Row(place)
-        if answers and written == LETTERS[len(names)]:  # as in prompts that end with `C` for a tie
-            return Row(0)
-    if not answers:
-        return None
-    letters = LETTERS[: len(names) + 1]
-    choice = verdict.parse_verdict(text, letters, tie=True)
-    if choice.label is not None:
-        place = letters.index(choice.label) + 1
-        return Row(0 if place > len(names) else place)
-    return Row(None, choice.reason) if len(text.split()) > 1 else None
-
-
-def _named(text: str, names: Sequence[str]) -> int | None:
-    """Index, from 0, of the candidate that a text names, if possible in the same case; None if it names none."""
-    folded = [name.casefold() for name in names]
-    if text in names:
-        return [*names].index(text)
-    return None if text in [*LETTERS[: len(names)]] or text.casefold() not in folded else folded.index(text.casefold())
-
-
 def _letters(words: Words, lists: Sequence[Sequence[str]], labels: Labels) -> str:
     """Note on a letter or digit that is read as the name of a candidate or as a position, and could be the other."""
     written = {*words.values}
@@ -403,7 +240,7 @@ def _letters(words: Words, lists: Sequence[Sequence[str]], labels: Labels) -> st
             alike = {mark: name for mark in marks for name in names if name.casefold() == mark.casefold()}
             alike = {mark: name for mark, name in alike.items() if mark.casefold() not in labels.options}
             for text in sorted(alike.keys() & written):
-                if _named(text, names) is None:
+                if index_named(text, names) is None:
                     return f"A choice such as {text} is read as a position, not as the candidate {alike[text]}."
                 turns = ",".join(map("=".join, zip(marks, TURNS, strict=False)))
                 reading = "is read as the candidate of this name, not as a position"
@@ -414,7 +251,6 @@ def _letters(words: Words, lists: Sequence[Sequence[str]], labels: Labels) -> st
 def _candidates(
     place: np.ndarray, code: np.ndarray, order: Sequence[Sequence[int]]
 ) -> pd.api.extensions.ExtensionArray:
-    """Number, from 1, of the candidate at the position that each row chooses; 0 for a tie."""
     numbers = [
         None if np.isnan(at) else 0 if at == 0 else order[k][int(at) - 1] for at, k in zip(place, code, strict=True)
     ]

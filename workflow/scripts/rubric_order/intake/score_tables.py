@@ -10,25 +10,41 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rubric_order.base import files, permutations
+from rubric_order.base import files, permutations, records
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.base.levels import LOWEST
-from rubric_order.library import columns as column_names
-from rubric_order.library import scales, sources
-from rubric_order.library.columns import NUMBER, PROBABILITY, Columns
-from rubric_order.library.scales import Scale
-from rubric_order.methods.position import designs
+from rubric_order.intake import columns as column_names
+from rubric_order.intake import scales
+from rubric_order.intake.choices import MISSING
+from rubric_order.intake.columns import NUMBER, PROBABILITY, Columns
+from rubric_order.intake.scales import Scale
+from rubric_order.intake.words import (
+    Words,
+    check_alike,
+    check_cells,
+    check_named,
+    fail,
+    names_of,
+    numbers_of,
+    one_human,
+    word_of,
+    words_of,
+)
 from rubric_order.parsing.choices import EMPTY
 from rubric_order.prompts import orderings
 from rubric_order.strategies import EVERY_POSITION
 
+ONE_ORDER = (
+    "no ordering is recorded, and scores in one order say nothing of positions; 'rubric-order relog' asks the judge"
+    " again in several orders, where the log has its prompts (docs/relog.md; Logs without an ordering,"
+    f" {column_names.PAGE})"
+)
 REQUIRED = ("item", "ordering", "score")
 OPTIONAL = ("judge", "group", "criterion", "human_score")
 ABOUT_READ = ("judge", "criterion", "condition")  # columns that say how a read was made
 REASON = "failure"  # column with the reason why a read has no score, in words of the file
 LONGEST_REASON = 60  # characters of a reason that are kept
-MISSING = {"", "nan", "none", "null", "na", "n/a", "<na>"}  # texts for a missing value; case does not count
 ROUNDED = 0.005  # allowed distance of a sum from 1 for each level: probabilities are often written with two decimals
 FEWEST_ROUNDED = 4  # levels; fewer may be as far from 1 as these
 # Columns of the workflow's files of scores.
@@ -39,32 +55,30 @@ _ALL_OF = 5  # most levels of which anybody reads all orderings
 
 
 def read_file(path: str | Path, *, packed: bool = False) -> pd.DataFrame:
-    """The rows of a file, as they are written there.
-
-    Args:
-        path: a file as for `sources.read`, or a file of ``results/scores/``.
-        packed: whether texts are categories.
-
-    Raises:
-        InputError: the file is missing or malformed, or has another ending, or no rows.
-    """
-    table = sources.read(path, packed=packed)
+    """The rows of a file as for `records.read`, or of ``results/scores/``, as they are written there; at least one."""
+    path = Path(path)
+    suffix = records.suffix_of(path)
+    if suffix == ".eval":
+        raise InputError(f"{path}: a log of Inspect: {ONE_ORDER}")
+    if (
+        suffix == ".json"
+        and path.is_file()
+        and records.is_one_object(start := records.head(path))
+        and '"results"' in start
+    ):
+        raise InputError(f"{path}: results of promptfoo: {ONE_ORDER}")
+    table = records.read(path, packed=packed)
     if isinstance(table, pa.Table):
         if set(table.column_names) >= WORKFLOW:
-            table = _of_workflow(table, Path(path))
-        table = sources.joined_lists(table).to_pandas()
+            table = _plain_table(table, path)
+        table = records.join_lists(table).to_pandas()
     if not len(table):
         raise InputError(f"{path}: no rows")
     return table
 
 
-def _of_workflow(table: pa.Table, where: Path) -> pa.Table:
-    """A plain table from scores that the workflow wrote: the reads of the first strategy that varies the order.
-
-    Raises:
-        InputError: there is no such strategy; the scores are of several studies, profiles, conditions or scales; or the
-            orderings are not of score levels.
-    """
+def _plain_table(table: pa.Table, where: Path) -> pa.Table:
+    """A plain table from scores that the workflow wrote: the reads of the first strategy that varies the order."""
     if "probe" in table.column_names:
         others = sorted(set(map(str, table["probe"].unique().to_pylist())) - {PROBE})
         if others:
@@ -81,12 +95,12 @@ def _of_workflow(table: pa.Table, where: Path) -> pa.Table:
         if len(values) > 1:
             raise InputError(f"{where}: several values of {name}: {files.listed(list(map(str, values)))}; expected one")
     new_names = {"item_id": "item", "group_id": "group"}
-    kept = [
+    columns = [
         name
         for name in ("item_id", "group_id", "judge", "criterion", "ordering", "score", "human_score", REASON)
         if name in table.column_names
     ]
-    plain = table.select(kept).rename_columns([new_names.get(name, name) for name in kept])
+    plain = table.select(columns).rename_columns([new_names.get(name, name) for name in columns])
     shares = table["position_probabilities"] if "position_probabilities" in table.column_names else None
     if shares is None or shares.null_count == len(table):
         return plain
@@ -94,9 +108,11 @@ def _of_workflow(table: pa.Table, where: Path) -> pa.Table:
     has_shares = pc.is_valid(shares).to_numpy()
     at = np.full((len(table), n), np.nan)
     # From the probability of each position to the probability of each score.
-    shown = np.stack(table["ordering"].to_numpy())[has_shares]
-    np.put_along_axis(given := np.empty(shown.shape), shown - 1, np.stack(shares.filter(has_shares).to_numpy()), axis=1)
-    at[has_shares] = given
+    orders = np.stack(table["ordering"].to_numpy())[has_shares]
+    np.put_along_axis(
+        by_score := np.empty(orders.shape), orders - 1, np.stack(shares.filter(has_shares).to_numpy()), axis=1
+    )
+    at[has_shares] = by_score
     for k in range(n):
         plain = plain.append_column(f"p_{k + 1}", pa.array(at[:, k], from_pandas=True))
     return plain
@@ -109,82 +125,49 @@ def as_scores(
     columns: Columns | None = None,
     scale: Scale | None = None,
 ) -> pd.DataFrame:
-    """Reads as scores, see `scoring.scores.score_reads`, with one row per read.
+    """Reads as scores, see `scoring.scores.score_reads`, with one row per read; docs/audit.md has the columns.
 
-    Args:
-        reads: columns ``item``, ``ordering`` and ``score``, and others if they are known:
-
-            - ``ordering`` is the score at each position, such as ``1 2 3 4 5``, as text or as a list; or a word such as
-              ``descending``.
-            - ``score`` is a level, or an answer that gives a level. It is empty if there is none.
-            - ``judge`` and ``criterion`` are names. A text under several criteria is one item under each criterion.
-            - ``group`` is the same for items that are not independent. By default, a text is a group, with all its
-              criteria.
-            - ``p_1`` to ``p_n`` are the probabilities of the scores.
-            - ``human_score`` is the human score of the item.
-            - ``failure`` is the reason why a read has no score.
-
-            Other columns are not read.
-        where: name of the table in errors.
-        columns: names that the table has for these columns.
-        scale: the levels; by default the levels that the orderings of a judge list, see `scales.of_labels`.
-
-    Returns:
-        The columns that statistics read, with study and dataset ``reads``. Levels are numbered from 1, and human scores
-        are on the same scale. `scale` has the levels as they were written. `lowest` is the number of the lowest level.
-        The table has the column `lowest` only if levels go by ones, but not from 1. Reads of an item are numbered in
-        the order of the table. `named_groups` says whether groups were named.
-
-        `strategy` is ``balanced`` or ``all`` if a judge reads every item in all orderings of this strategy, however
-        often, and in no other ordering; ``all`` only with five levels or fewer. Otherwise `strategy` is ``recorded``.
-
-    Raises:
-        InputError: the table is not as described; the message names the row (from 1, without the header) and the field.
+    Levels are numbered from 1, human scores too; `lowest` is there only where levels go by ones, but not from 1.
+    `strategy` is ``balanced`` or ``all`` where a judge reads every item in just these orderings.
     """
-    reads = _with_our_names(reads, columns, where)
+    reads = rename_columns(reads, columns, where)
     _check_columns(reads, where)
     if not len(reads):
         raise InputError(f"{where}: no rows")
-    check_cells(reads, where)
+    check_cells(reads[_read_columns(reads)], where)
     criterion = _criteria(reads, where)
     text = names_of(reads, "item", where)
     item = _under(text, criterion)
     judge = names_of(reads, "judge", where, default="judge")
     groups = words_of(reads["group"]) if "group" in reads else None
     named = groups is not None and not groups.empty
-    group = _named(groups, "group", where) if named and groups else text
-    shown = _orderings(reads["ordering"], judge, scale, where)
-    level, unparsed = _scores(reads["score"], shown, where)
+    group = check_named(groups, "group", where) if named and groups else text
+    orders = _orderings(reads["ordering"], judge, scale, where)
+    level, unparsed = _scores(reads["score"], orders, where)
     reason = _reasons(reads, unparsed)
     of_judge = Words(judge.codes * len(item.values) + item.codes, item.values)
-    human = _human(reads, of_judge, shown, where)
+    human = _human(reads, of_judge, orders, where)
     check_alike(of_judge, group.codes, group.values, "group", "groups", where)
     names = item.series()
-    lowest = np.array([own.first for own in shown.scales], dtype="int8")
+    lowest = np.array([each.first for each in orders.scales], dtype="int8")
     table = pd.DataFrame(
         ABOUT
-        | {"judge": judge.series(), "n": shown.n, "item_id": names, "group_id": group.series(), "unit_id": names}
+        | {"judge": judge.series(), "n": orders.n, "item_id": names, "group_id": group.series(), "unit_id": names}
         | {"human_score": human, "score": pd.array(level, dtype="Int8"), "candidate": names}
         | {"criterion": criterion.series(), "question": "", "failure": reason, "unparsed": unparsed}
-        | {"scale": pd.Categorical.from_codes(shown.scale_of_row, [",".join(own.labels) for own in shown.scales])}
-        | ({LOWEST: lowest[shown.scale_of_row]} if (lowest != 1).any() else {})
+        | {"scale": pd.Categorical.from_codes(orders.scale_of_row, [",".join(each.labels) for each in orders.scales])}
+        | ({LOWEST: lowest[orders.scale_of_row]} if (lowest != 1).any() else {})
         | {"read_index": pd.Series(of_judge.codes).groupby(of_judge.codes).cumcount(), "named_groups": named}
         | {"unread_judges": column_names.unread_judges(reads)}
     )
     places = [np.flatnonzero(judge.codes == code) for code in pd.unique(judge.codes)]
-    parts = [_of_judge(table, rows, shown, reads, where) for rows in places]
+    parts = [_judge_reads(table, rows, orders, reads, where) for rows in places]
     return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
 
 
 class Single(NamedTuple):
-    """Reads of one judge on one scale, as they are in a table.
-
-    Attributes:
-        about: dictionary from those of `ABOUT_READ` that the table names to their names.
-        rows: indices of the reads' rows in the table, from 0, shape (m,).
-        orderings: score at each position, shape (m, n).
-        scores: written scores, shape (m,), NaN if there is none.
-        probabilities: probability of each position, shape (m, n), NaN if unknown.
+    """Reads of one judge on one scale: names of `ABOUT_READ`, rows (m,), orderings (m, n), scores (m,), probabilities
+    (m, n).
     """
 
     about: Mapping[str, str]
@@ -197,13 +180,8 @@ class Single(NamedTuple):
 def single_reads(reads: pd.DataFrame, where: str | Path = "reads") -> Iterator[Single]:
     """Reads of each judge, criterion and condition in turn, for uses in which a read needs no other reads.
 
-    Args:
-        reads: columns ``ordering``; ``score`` or ``p_1`` to ``p_n``, or both; and those of `ABOUT_READ` that are known.
-            Other columns are not read. Scores are the numbers 1 to n. The index counts from 0.
-        where: name of the table in errors.
-
-    Raises:
-        InputError: see `as_scores`.
+    The table's index counts from 0; scores are 1 to n; without a score, a read has the probabilities ``p_1`` to
+    ``p_n``.
     """
     has_shares = any(PROBABILITY.fullmatch(str(name)) for name in reads.columns)
     absent = [name for name in ("ordering", "score") if name not in reads and not (name == "score" and has_shares)]
@@ -211,74 +189,45 @@ def single_reads(reads: pd.DataFrame, where: str | Path = "reads") -> Iterator[S
         raise column_names.missing(absent, reads, where, ("judge",))
     if not len(reads):
         raise InputError(f"{where}: no rows")
-    check_cells(reads, where)
+    check_cells(reads[_read_columns(reads)], where)
     judge = names_of(reads, "judge", where, default="")
-    shown = _orderings(reads["ordering"], judge, None, where)
-    check_usual([own for own in shown.scales if not own.usual], where)
-    level = _scores(reads["score"], shown, where)[0] if "score" in reads else np.full(len(reads), np.nan)
-    for about, places in by_use(reads):
-        _, _, order = shown.of(places)
-        shares = _probabilities(reads, places, order, shown.scales[shown.scale_of_row[places[0]]], where)
+    orders = _orderings(reads["ordering"], judge, None, where)
+    check_usual([each for each in orders.scales if not each.usual], where)
+    level = _scores(reads["score"], orders, where)[0] if "score" in reads else np.full(len(reads), np.nan)
+    for about, places in judge_rows(reads):
+        _, _, order = orders.of(places)
+        shares = _probabilities(reads, places, order, orders.scales[orders.scale_of_row[places[0]]], where)
         yield Single(about, places, order, level[places], shares)
 
 
-def by_use(reads: pd.DataFrame) -> Iterator[tuple[dict[str, str], np.ndarray]]:
+def judge_rows(reads: pd.DataFrame) -> Iterator[tuple[dict[str, str], np.ndarray]]:
     """Names of judge, criterion and condition where a table has them, and the rows of each combination."""
     words = {name: words_of(reads[name]) for name in ABOUT_READ if name in reads}
     words = {name: column for name, column in words.items() if not column.empty}
     if not words:
         yield {}, np.arange(len(reads))
         return
-    codes, number = np.unique(np.column_stack([own.codes for own in words.values()]), axis=0, return_inverse=True)
+    codes, number = np.unique(np.column_stack([column.codes for column in words.values()]), axis=0, return_inverse=True)
     for place, row in enumerate(codes):
-        texts = {name: str(own.values[code]) for (name, own), code in zip(words.items(), row, strict=True)}
+        texts = {name: str(column.values[code]) for (name, column), code in zip(words.items(), row, strict=True)}
         yield {name: text for name, text in texts.items() if text}, np.flatnonzero(number.ravel() == place)
 
 
-def with_our_names(reads: pd.DataFrame, columns: Mapping[str, str] | None, where: str | Path) -> pd.DataFrame:
+def rename_columns(reads: pd.DataFrame, columns: Mapping[str, str] | Columns | None, where: str | Path) -> pd.DataFrame:
     """A table with our names for its columns, numbered from 0."""
-    return _with_our_names(reads, Columns.given(columns), where)
+    records.check_names(reads.columns, where)
+    return column_names.named(reads.reset_index(drop=True), Columns.given(columns), where)
 
 
 def check_usual(others: Sequence[Scale], where: str | Path) -> None:
-    """Check that there is no scale other than 1 to n.
-
-    Raises:
-        InputError: there is such a scale.
-    """
+    """Check that there is no scale other than 1 to n."""
     if others:
         raise InputError(f"{where}: field 'ordering': expected the scores 1 to n, found {others[0].words}")
 
 
-class Words(NamedTuple):
-    """A column of texts.
-
-    Attributes:
-        codes: index of each row's text, from 0, shape (rows,).
-        values: the texts, without blanks around them.
-    """
-
-    codes: np.ndarray
-    values: np.ndarray
-
-    @property
-    def empty(self) -> bool:
-        """True if no row has a text."""
-        return not any(self.values)
-
-    def series(self) -> pd.Series:
-        """The text of each row."""
-        return pd.Series(pd.array(self.values, dtype="str").take(self.codes))
-
-
 class Shown(NamedTuple):
-    """The orderings of some reads.
-
-    Attributes:
-        code: index of each row's ordering, from 0, shape (rows,).
-        orderings: level at each position, for each distinct ordering.
-        scales: the scales that occur.
-        scale_of_row: index of each row's scale, from 0, shape (rows,).
+    """Orderings of reads: index of each row's ordering (rows,), level at each position by ordering, and each row's
+    scale.
     """
 
     code: np.ndarray
@@ -298,17 +247,12 @@ class Shown(NamedTuple):
         return distinct, number, distinct[number]
 
 
-def _with_our_names(reads: pd.DataFrame, columns: Columns | None, where: str | Path) -> pd.DataFrame:
-    sources.check_names(reads.columns, where)
-    return column_names.named(reads.reset_index(drop=True), columns or Columns(), where)
-
-
 def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
     columns = [str(name) for name in reads.columns]
-    if column_names.of_choices(reads):
+    if column_names.has_choices(reads):
         raise InputError(
             f"{where}: expected reads that score, found choices between candidates (columns {files.listed(columns)});"
-            f" 'rubric-order audit FILE' makes their cards (Choices, {sources.PAGE})"
+            f" 'rubric-order audit FILE' makes their cards (Choices, {column_names.PAGE})"
         )
     absent = [name for name in REQUIRED if name not in columns]
     if absent:
@@ -322,75 +266,18 @@ def _check_columns(reads: pd.DataFrame, where: str | Path) -> None:
             raise InputError(f"{where}: column {name!r:.60} is not known; expected {meant[0]!r}, or another name")
 
 
-def check_cells(reads: pd.DataFrame, where: str | Path) -> None:
-    """Check that no cell that is read holds an object, or a lone surrogate, which JSON can write but UTF-8 cannot."""
-    for name in reads.columns:
-        if reads[name].dtype == object and (name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(str(name))):
-            nested = reads[name].map(_is_nested)
-            fail(where, nested, name, "a text, a number, or a list of them", reads[name])
-            bad = reads[name].map(lambda value: sources.SURROGATE.search(_word(value)) is not None)
-            fail(where, bad, name, "text that UTF-8 can write", reads[name])
-
-
-def _is_nested(value: object) -> bool:
-    inner = value if isinstance(value, list | tuple | np.ndarray) else ()
-    return isinstance(value, dict) or any(isinstance(part, dict | list | tuple | np.ndarray) for part in inner)
-
-
-def words_of(column: pd.Series) -> Words:
-    """A column as text without blanks around it; a missing value is empty."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        codes, values = column.cat.codes.to_numpy().astype(np.int64), column.cat.categories
-    else:
-        codes, values = pd.factorize(column.map(_word) if column.dtype == object else column)
-    texts = [_word(value) for value in np.asarray(values, dtype=object).tolist()]
-    if (codes < 0).any():
-        texts.append("")
-        codes = np.where(codes < 0, len(texts) - 1, codes)
-    number, distinct = pd.factorize(np.array(texts, dtype=object))
-    codes = number[codes]
-    used, first = np.unique(codes, return_index=True)
-    order = used[np.argsort(first)]  # in the order in which they first appear in the table
-    place: np.ndarray = np.empty(len(distinct), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return Words(place[codes], np.asarray(distinct, dtype=object)[order])
-
-
-def _word(value: object) -> str:
-    if type(value) is str:  # nearly all
-        return value.strip()
-    if isinstance(value, list | tuple | np.ndarray):
-        return " ".join(_word(part) for part in value)
-    if isinstance(value, float | np.floating):
-        whole = np.isfinite(value) and value == int(value)
-        return "" if np.isnan(value) else str(int(value)) if whole else repr(float(value))
-    return "" if value is None or value is pd.NA else str(value).strip()
-
-
-def fail(where: str | Path, bad: np.ndarray | pd.Series, field: str, expected: str, found: pd.Series | Words) -> None:
-    """Raise an error about the first bad row, if there is one."""
-    rows = np.flatnonzero(bad)
-    if len(rows):
-        value = str(found.values[found.codes[rows[0]]] if isinstance(found, Words) else found.iloc[rows[0]])
-        raise InputError(f"{where}: row {rows[0] + 1}: field {field!r}: expected {expected}, found {value!r:.60}")
-
-
-def names_of(reads: pd.DataFrame, field: str, where: str | Path, default: str | None = None) -> Words:
-    if field not in reads:
-        return Words(np.zeros(len(reads), dtype=np.int64), np.array([default], dtype=object))
-    return _named(words_of(reads[field]), field, where)
+def _read_columns(reads: pd.DataFrame) -> list[str]:
+    return [name for name in reads if name in (*REQUIRED, *OPTIONAL) or PROBABILITY.fullmatch(str(name))]
 
 
 def _criteria(reads: pd.DataFrame, where: str | Path) -> Words:
-    """The criterion of each row; an empty text for all rows if no criterion is named."""
     words = words_of(reads["criterion"]) if "criterion" in reads else None
     if words is None or words.empty:
         return Words(np.zeros(len(reads), dtype=np.int64), np.array([""], dtype=object))
-    return _named(words, "criterion", where)
+    return check_named(words, "criterion", where)
 
 
 def _under(item: Words, criterion: Words) -> Words:
-    """Items under their criteria, named ``item/criterion``; unchanged if no item has several criteria."""
     pairs, code = np.unique(item.codes * len(criterion.values) + criterion.codes, return_inverse=True)
     items, criteria = np.divmod(pairs, len(criterion.values))
     if len(np.unique(items)) == len(items):
@@ -399,21 +286,9 @@ def _under(item: Words, criterion: Words) -> Words:
     return Words(code, np.array(joined, dtype=object))
 
 
-def _named(words: Words, field: str, where: str | Path) -> Words:
-    """A column of names.
-
-    Raises:
-        InputError: a row has no name.
-    """
-    if not all(words.values):
-        fail(where, (words.values == "")[words.codes], field, "a name", words)
-    return words
-
-
 def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str | Path) -> Shown:
-    """The ordering and the scale of each row.
-
-    A word such as ``descending`` has the scale of the judge's other orderings.
+    """The ordering and the scale of each row; a word such as ``descending`` has the scale of the judge's other
+    orderings.
     """
     words = words_of(column)
     parsed = [scales.ordering(text, scale) for text in words.values]
@@ -427,11 +302,13 @@ def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str 
     if bad.any():
         fail(where, bad[words.codes], "ordering", expected, words)
     kinds: dict[Scale, int] = {} if scale is None else {scale: 0}
-    of_code = np.array([-1 if own is None else kinds.setdefault(own.scale, len(kinds)) for own in parsed])
+    of_code = np.array(
+        [-1 if ordering is None else kinds.setdefault(ordering.scale, len(kinds)) for ordering in parsed]
+    )
     of_row = of_code[words.codes]
     if (turned != 0).any():
-        of_row = _of_words(of_row, words, judge, scale, where)
-    levels = [np.array(own.levels if own else [0]) for own in parsed]
+        of_row = _word_scales(of_row, words, judge, scale, where)
+    levels = [np.array(ordering.levels if ordering else [0]) for ordering in parsed]
     used, code = [*kinds], words.codes
     if (turned != 0).any():  # a word such as ``descending`` stands for another ordering on each scale
         code = code * len(used) + of_row
@@ -441,13 +318,15 @@ def _orderings(column: pd.Series, judge: Words, scale: Scale | None, where: str 
             for k in range(len(used))
         }
         levels = [rows.get((word, k), levels[word]) for word in range(len(words.values)) for k in range(len(used))]
-    shown = Shown(code, levels, used, of_row)
-    check_alike(judge, shown.n, np.arange(scales.MOST + 1), "ordering", "levels", where)
-    check_alike(judge, of_row, np.array([own.words for own in used], dtype=object), "ordering", "scales", where)
-    return shown
+    orders = Shown(code, levels, used, of_row)
+    check_alike(judge, orders.n, np.arange(scales.MOST + 1), "ordering", "levels", where)
+    check_alike(
+        judge, of_row, np.array([ordering.words for ordering in used], dtype=object), "ordering", "scales", where
+    )
+    return orders
 
 
-def _of_words(of_row: np.ndarray, words: Words, judge: Words, scale: Scale | None, where: str | Path) -> np.ndarray:
+def _word_scales(of_row: np.ndarray, words: Words, judge: Words, scale: Scale | None, where: str | Path) -> np.ndarray:
     """Index of each row's scale. A word has the scale of the judge's first ordering that lists levels."""
     of_judge = np.full(len(judge.values), -1 if scale is None else 0)
     listed = np.flatnonzero(of_row >= 0)[::-1]
@@ -462,20 +341,6 @@ def permutation(text: str) -> list[int] | None:
     """The scores in a text such as ``1 2 3``, ``[3, 2, 1]`` or ``321``; None if they are no permutation."""
     ordering = scales.ordering(text)
     return None if ordering is None or not ordering.scale.usual else [*ordering.levels]
-
-
-def check_alike(key: Words, value: np.ndarray, names: np.ndarray, field: str, what: str, where: str | Path) -> None:
-    """Check that every key, such as a judge, has one value, such as a number of levels, in all its rows."""
-    number, keys = pd.factorize(key.codes)
-    first: np.ndarray = np.empty(len(keys), dtype=value.dtype)
-    first[number[::-1]] = value[::-1]  # from the last row to the first, so that the first value stays
-    first = first[number]
-    rows = np.flatnonzero(value != first)
-    if len(rows):
-        row = rows[0]
-        name = key.values[key.codes[row] % len(key.values)]
-        both = f"{names[first[row]]} in an earlier row, {names[value[row]]} here"
-        raise InputError(f"{where}: row {row + 1}: field {field!r}: {name!r:.60} has two {what}: {both}; expected one")
 
 
 def _scores(column: pd.Series, shown: Shown, where: str | Path) -> tuple[np.ndarray, pd.Series]:
@@ -516,7 +381,6 @@ def _scores(column: pd.Series, shown: Shown, where: str | Path) -> tuple[np.ndar
 
 
 def _reasons(reads: pd.DataFrame, reason: pd.Series) -> pd.Series:
-    """Reasons why reads have no score. If a score is empty and column `failure` has a text, this text is the reason."""
     if REASON not in reads or not (empty := (reason == EMPTY).to_numpy()).any():
         return reason
     reason = reason.copy()
@@ -525,10 +389,9 @@ def _reasons(reads: pd.DataFrame, reason: pd.Series) -> pd.Series:
 
 
 def _reason(value: object) -> str:
-    """The reason that a cell gives, cut after its first line; `EMPTY` if the cell has neither text nor number."""
     is_word = isinstance(value, str | float | int | np.number) and not isinstance(value, bool)
-    lines = _word(value).splitlines() if is_word else []
-    text = sources.SURROGATE.sub("?", lines[0][:LONGEST_REASON].strip()) if lines else ""
+    lines = word_of(value).splitlines() if is_word else []
+    text = records.SURROGATE.sub("?", lines[0][:LONGEST_REASON].strip()) if lines else ""
     return EMPTY if text.lower() in MISSING else text
 
 
@@ -549,26 +412,8 @@ def _choice(text: str, scale: Scale) -> tuple[int | None, str | None]:
     return place, None
 
 
-def numbers_of(column: pd.Series, field: str, where: str | Path) -> np.ndarray:
-    """A column as numbers, NaN for empty cells."""
-    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
-        values = column.to_numpy(dtype=float, na_value=np.nan)
-        fail(where, np.isinf(values), field, "a number, or nothing", column)
-        return values
-    words = words_of(column)
-    missing = np.array([text.lower() in MISSING for text in words.values])
-    texts = [text.replace(",", ".") if scales.NUMBER.fullmatch(text) else text for text in words.values]
-    values = pd.to_numeric(pd.Series(texts, dtype=object).mask(missing), errors="coerce").to_numpy(dtype=float)
-    fail(where, (~missing & ~np.isfinite(values))[words.codes], field, "a number, or nothing", words)
-    return values[words.codes]
-
-
 def _human(reads: pd.DataFrame, item: Words, shown: Shown, where: str | Path) -> np.ndarray:
-    """The human score of each row's item as a level, NaN if no row of the item has one.
-
-    Args:
-        item: the items; items of different judges count as different.
-    """
+    """The human score of each row's item as a level, NaN if none; items of different judges count as different."""
     if "human_score" not in reads:
         return np.full(len(reads), np.nan)
     column = reads["human_score"]
@@ -581,32 +426,7 @@ def _human(reads: pd.DataFrame, item: Words, shown: Shown, where: str | Path) ->
     return first if all(scale.usual for scale in shown.scales) else (first - low) / step + 1
 
 
-def one_human(values: np.ndarray, item: Words, where: str | Path) -> np.ndarray:
-    """The human score of each row's item, NaN if no row of the item has one.
-
-    Args:
-        values: human score of each row, NaN if there is none.
-        item: the items; names may repeat, for example if several judges read the same items.
-
-    Raises:
-        InputError: an item has two human scores.
-    """
-    first = pd.Series(values).groupby(item.codes).transform("first").to_numpy()
-    rows = np.flatnonzero(~np.isnan(values) & (values != first))
-    if len(rows):
-        row, names = rows[0], pd.Series(item.values)
-        of_row: np.ndarray = item.codes % len(names)
-        n_bad, n_rated = (names[np.unique(of_row[part])].nunique() for part in (rows, ~np.isnan(values)))
-        raise InputError(
-            f"{where}: row {row + 1}: field 'human_score': item {names[of_row[row]]!r:.60} has two human scores:"
-            f" {first[row]:g} in an earlier row, {values[row]:g} here; so have {n_bad:,} of {n_rated:,} items. Expected"
-            " one per item: give each item the mean of its human scores, in all of its rows or in one"
-        )
-    return first
-
-
 def _levels_of_labels(words: Words, shown: Shown) -> pd.Series:
-    """A column in which labels such as letters are replaced by the numbers of their levels, as text."""
     texts = pd.Series(words.values, dtype=object).take(words.codes).reset_index(drop=True)
     for k, scale in enumerate(shown.scales):
         if not scale.numeric:
@@ -615,15 +435,10 @@ def _levels_of_labels(words: Words, shown: Shown) -> pd.Series:
     return texts
 
 
-def _of_judge(
+def _judge_reads(
     table: pd.DataFrame, rows: np.ndarray, shown: Shown, reads: pd.DataFrame, where: str | Path
 ) -> pd.DataFrame:
-    """The reads of one judge, whose orderings have one length, with the columns that follow from the orderings.
-
-    Args:
-        table: reads of all judges.
-        rows: indices of the judge's reads in this table, from 0.
-    """
+    """The reads of one judge, at `rows` of the table, with columns that follow from its orderings, of one length."""
     scale = shown.scales[shown.scale_of_row[rows[0]]]
     distinct, number, order = shown.of(rows)
     table = table if len(rows) == len(table) else table.take(rows)
@@ -651,7 +466,6 @@ def _of_judge(
 
 
 def _objects(rows: np.ndarray) -> np.ndarray:
-    """The rows of an array as an array of arrays."""
     objects: np.ndarray = np.empty(len(rows), dtype=object)
     for place, row in enumerate(rows):
         objects[place] = row
@@ -662,8 +476,8 @@ def _strategy(distinct: np.ndarray, number: np.ndarray, item: pd.Series) -> str:
     """Name of the strategy whose orderings all items are read in, however often; ``recorded`` if there is none."""
     n = distinct.shape[1]
     distinct, merged = np.unique(distinct, axis=0, return_inverse=True)
-    unit, items = pd.factorize(item)
-    if designs.Design(distinct, merged.ravel()[number], unit, len(items)).fewest == 0:
+    units, items = pd.factorize(item)
+    if len(np.unique(units * len(distinct) + merged.ravel()[number])) < len(items) * len(distinct):
         return "recorded"
     if np.array_equal(distinct, np.unique(orderings.balanced(n), axis=0)) and n > 2:
         return "balanced"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.recorded import formats
+from rubric_order.intake.recorded import formats
 
 STRATEGY = "recorded"
 COMPARES = "pair_order"  # the probe of answers that compare two texts
@@ -18,21 +18,9 @@ MAX_FILES = 100_000  # most files in a folder with recorded answers and below it
 
 
 def discover(folder: str | Path) -> dict[str, dict[str, Any]]:
-    """The judges whose answers are recorded in a folder.
+    """Settings of the judges whose answers are recorded in the files of a folder, and below it, by sorted id.
 
-    Args:
-        folder: the folder. Every ``.jsonl``, ``.jsonl.gz`` and ``.parquet`` file in it and below it is read. Other
-            files, and files whose names begin with a dot, are ignored.
-
-    Returns:
-        Sorted dictionary from judge id to settings: ``engine`` (``recorded``), ``model`` (the judge's name in the
-        files), ``label``, ``prompt_style`` (or None), ``n`` (number of scores), ``compares`` (whether all answers
-        compare texts), ``adapters`` (adapters of the datasets that the answers are about; None if these can be any) and
-        ``files`` (sorted). A judge with two prompt styles counts as two judges.
-
-    Raises:
-        InputError: there are no such files; a file is broken or of no known format; a field is missing or wrong; two
-            names give one id, or a name gives no id.
+    A judge with two prompt styles is two; `adapters` is None where answers can be about any dataset.
     """
     judges: dict[str, dict[str, Any]] = {}
     for (name, style), seen in _seen_in(_files_of(Path(folder))).items():
@@ -58,15 +46,7 @@ def discover(folder: str | Path) -> dict[str, dict[str, Any]]:
 
 @dataclass
 class _Seen:
-    """Contents of the files for one judge.
-
-    Attributes:
-        place: place of the judge's first answer.
-        formats: formats of the answers.
-        adapters: adapters of the datasets that the answers are about.
-        files: dictionary whose keys are the paths, in their order.
-        scores: numbers of scores that the orderings have.
-    """
+    """Contents of the files for one judge: its first answer's place, formats, adapters, files and numbers of scores."""
 
     place: str
     formats: set[str] = field(default_factory=set)
@@ -105,17 +85,10 @@ def _seen_in(paths: list[Path]) -> dict[tuple[str, str | None], _Seen]:
 
 
 def add_judges(config: dict[str, Any]) -> None:
-    """Add the judges of config's `recorded_dir` to config, and to each study whose only strategy is `recorded`.
+    """Add the judges of config's `recorded_dir`, unchecked, to config and to the studies whose only strategy is
+    `recorded`.
 
     A study whose probe is in `COMPARING` gets the judges that compare texts. Other studies get the judges that score.
-
-    Args:
-        config: config with `recorded_dir` and `studies`. Its other settings are unchecked. Judges of a wrong shape stay
-            as they are, so that the later check of the shape names them.
-
-    Raises:
-        InputError: see `discover`; or no judge fits a study: all studies of recorded answers score texts and all
-            answers compare texts, or the reverse.
     """
     folder = config["recorded_dir"]
     judges = discover(folder)
@@ -131,16 +104,14 @@ def add_judges(config: dict[str, Any]) -> None:
             study["judges"] = [*study["judges"], *named]
         joined |= bool(named)
     if studies and not joined:
-        given, wanted = ("score one text", "compare two") if compares else ("compare two texts", "score one")
-        raise InputError(f"{folder}: the recorded answers {given} each; the studies of strategy {STRATEGY!r} {wanted}")
+        present, wanted = ("score one text", "compare two") if compares else ("compare two texts", "score one")
+        raise InputError(
+            f"{folder}: the recorded answers {present} each; the studies of strategy {STRATEGY!r} {wanted}"
+        )
 
 
 def id_of(judge: str, prompt_style: str | None = None, where: str = "judge") -> str:
-    """A judge's id: its name and prompt style in lower case, with ``_`` for each run of other characters.
-
-    Raises:
-        InputError: the name holds no letter a to z and no digit.
-    """
+    """A judge's id: its name and prompt style in lower case, with ``_`` for each run of other characters."""
     judge_id = re.sub("[^a-z0-9]+", "_", f"{judge}_{prompt_style or ''}".lower()).strip("_")
     if not re.search("[a-z0-9]", judge.lower()):
         raise InputError(f"{where}: field 'judge': expected a name with letters a to z or digits, found {judge!r:.60}")

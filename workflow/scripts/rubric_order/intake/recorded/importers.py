@@ -5,14 +5,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.recorded import fields, written
-from rubric_order.recorded.formats import Check, Importer
+from rubric_order.intake import choices
+from rubric_order.intake.aliases import SHOWN_FIRST
+from rubric_order.intake.recorded import fields
+from rubric_order.intake.recorded.formats import Check, Importer
 
 SUMMEVAL = "SummEval"  # name of the benchmark in comparisons of its summaries
 BENCHMARKS = {"MTBench": "mtbench_pairs", "DevBench": "devbench_pairs"}  # from the benchmark in records to the adapter
 RECORDED = "recorded"  # adapter of any other benchmark
-SHOWN_FIRST = ("first", "shown_first")  # fields that name the answer that was shown first
-BENCHMARK, OVERALL, TIE = "recorded", "overall", "tie"
+BENCHMARK, OVERALL = "recorded", "overall"
 DOCUMENT = re.compile(r"(?:uml_class|uml_sequence|architecture_design)-.+", re.IGNORECASE)
 
 
@@ -65,11 +66,11 @@ class SummEvalPairwise(SummEval):
     compares = True
 
     def common(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        shown = [(record["pair"][k], record[f"human_score_{k + 1}"]) for k in ((1, 0) if record["toggled"] else (0, 1))]
-        (first, second), human_scores = zip(*shown, strict=True)
-        kept = {"shown_first": first, "shown_second": second, "human_scores": list(human_scores)}
+        names = [(record["pair"][k], record[f"human_score_{k + 1}"]) for k in ((1, 0) if record["toggled"] else (0, 1))]
+        (first, second), human_scores = zip(*names, strict=True)
+        values = {"shown_first": first, "shown_second": second, "human_scores": list(human_scores)}
         source = {"benchmark": SUMMEVAL, "task": record["criterion"], "source_id": record["article_id"]}
-        return _article(record) | kept | source | {"options": record["options"]}
+        return _article(record) | values | source | {"options": record["options"]}
 
 
 class Comparisons(Importer):
@@ -96,48 +97,46 @@ class Comparisons(Importer):
         return super().fits(record) and any(name in record for name in ("answers", "answer_a", "answer_b"))
 
     def common(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        shown = _shown(record)
+        names = _shown(record)
         options = record.get("options")
         tie = (
-            TIE in map(str.casefold, options.values())
+            choices.TIE in map(str.casefold, options.values())
             if isinstance(options, dict)
-            else options is None or len(options) > len(shown)
+            else options is None or len(options) > len(names)
         )
-        own = options if isinstance(options, list) else written.letters(shown, tie)
-        for name, many in (("options", len(shown) + tie), ("lengths", len(shown))):
-            value = own if name == "options" else record.get(name, shown)
+        letters = options if isinstance(options, list) else [*choices.LETTERS[: len(names) + tie]]
+        for name, many in (("options", len(names) + tie), ("lengths", len(names))):
+            value = letters if name == "options" else record.get(name, names)
             if len(value) != many:
-                raise InputError(f"field {name!r}: expected {many} for {len(shown)} answers, found {len(value)}")
-        answer = self._answer(record, shown, own)
+                raise InputError(f"field {name!r}: expected {many} for {len(names)} answers, found {len(value)}")
+        answer = self._answer(record, names, letters)
         benchmark, task = record.get("benchmark", BENCHMARK), record.get("task", "")
         group = record.get("group", record["question_id"])
-        kept = {name: record[name] for name in ("judge", "prompt_style", "lengths") if name in record}
-        kept |= {"benchmark": benchmark, "criterion": task or OVERALL, "task": task, "options": own}
-        kept |= {"shown_first": shown[0], "shown_second": shown[1], "repeat": record.get("repetition", 0)}
-        kept |= {"shown": shown} if len(shown) > 2 else {}
-        return kept | answer | {"group_id": record["question_id"], "source_id": group}
+        values = {name: record[name] for name in ("judge", "prompt_style", "lengths") if name in record}
+        values |= {"benchmark": benchmark, "criterion": task or OVERALL, "task": task, "options": letters}
+        values |= {"shown_first": names[0], "shown_second": names[1], "repeat": record.get("repetition", 0)}
+        values |= {"shown": names} if len(names) > 2 else {}
+        return values | answer | {"group_id": record["question_id"], "source_id": group}
 
-    def _answer(self, record: Mapping[str, Any], shown: list[str], own: list[str]) -> dict[str, Any]:
-        """The answer to parse as `response`, and the recorded text as `written` if it is another text.
-
-        Raises:
-            InputError: there is neither an answer nor a winner, or the winner or a label has no known meaning.
-        """
+    def _answer(self, record: Mapping[str, Any], names: list[str], letters: list[str]) -> dict[str, Any]:
+        """The answer to parse as `response`, and the recorded text as `written` if it is another text."""
         options, response, winner = record.get("options"), record.get("response"), record.get("winner")
         if winner is None and response is None:
             raise InputError("expected field 'response' or 'winner', found neither")
         labels = options if isinstance(options, dict) else {}
-        written.check(labels, shown, own)
-        if winner is not None:
-            chosen = written.mapped(winner, labels, shown, own) if labels else None
-            chosen = written.letter(winner, shown, own) if chosen is None else chosen
-            if chosen is None:
-                expected = f"A, B, tie, none, {', '.join(shown):.120}, or a label of 'options'"
-                raise InputError(f"field 'winner': expected {expected}, found {winner!r:.60}")
-            return {"response": chosen, "written": response if response is not None else winner}
-        text = str(response)
-        chosen = written.mapped(text, labels, shown, own) if labels else None
-        return {"response": response} if chosen is None else {"response": chosen, "written": response}
+        for label, option in labels.items():
+            if choices.letter(option, names, letters) is None:
+                expected = f"A, B, first, second, tie, none, {', '.join(names):.120}"
+                raise InputError(f"label {label!r:.60}: expected one of {expected:.200}, found {option!r:.60}")
+        text = str(response) if winner is None else winner
+        option = choices.option_of(text, labels) if labels else None
+        chosen = None if option is None and winner is None else choices.letter(option or text, names, letters)
+        if winner is not None and chosen is None:
+            expected = f"A, B, tie, none, {', '.join(names):.120}, or a label of 'options'"
+            raise InputError(f"field 'winner': expected {expected}, found {winner!r:.60}")
+        if chosen is None:
+            return {"response": response}
+        return {"response": chosen, "written": winner if response is None else response}
 
     def adapter(self, record: Mapping[str, Any]) -> str | None:
         return BENCHMARKS.get(record["benchmark"], RECORDED)
@@ -164,14 +163,14 @@ class Pairwise(Importer):
 
     def common(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         _two(record)
-        kept = {name: record[name] for name in ("benchmark", "judge", "options", "response")}
-        shown = {"shown_first": record["answer_a"], "shown_second": record["answer_b"], "repeat": record["repetition"]}
+        values = {name: record[name] for name in ("benchmark", "judge", "options", "response")}
+        names = {"shown_first": record["answer_a"], "shown_second": record["answer_b"], "repeat": record["repetition"]}
         task, group = record["task"], record["question_id"]
         # DevBench: a question's id has the project, then the task. The recorded task still has a part of the project.
         document = DOCUMENT.search(task) if record["benchmark"] == "DevBench" else None
         task = document[0] if document else task
         source = group.removesuffix(f"_{task}") or group
-        return kept | shown | {"group_id": group, "criterion": task, "task": task, "source_id": source}
+        return values | names | {"group_id": group, "criterion": task, "task": task, "source_id": source}
 
     def adapter(self, record: Mapping[str, Any]) -> str | None:
         if record["benchmark"] not in BENCHMARKS:
@@ -181,40 +180,32 @@ class Pairwise(Importer):
 
 
 def _two(record: Mapping[str, Any]) -> list[str]:
-    """Names of the two candidates, in the order in which they were shown.
-
-    Raises:
-        InputError: both names are the same, or a field says that the second candidate was shown first.
-    """
-    shown = [record["answer_a"], record["answer_b"]]
-    if shown[0] == shown[1]:
-        raise InputError(f"field 'answer_b': expected another one than answer_a, found {shown[1]!r:.60} twice")
+    """Names of the two candidates, in the order in which they were shown."""
+    pair = [record["answer_a"], record["answer_b"]]
+    if pair[0] == pair[1]:
+        raise InputError(f"field 'answer_b': expected another one than answer_a, found {pair[1]!r:.60} twice")
     for name in SHOWN_FIRST:
-        if record.get(name) in (shown[1], "answer_b"):
+        if record.get(name) in (pair[1], "answer_b"):
             raise InputError(
-                f"field {name!r}: found {record[name]!r:.60}, expected {shown[0]!r:.60}: answer_a is taken for the"
+                f"field {name!r}: found {record[name]!r:.60}, expected {pair[0]!r:.60}: answer_a is taken for the"
                 " answer that was shown first"
             )
-    return shown
+    return pair
 
 
 def _shown(record: Mapping[str, Any]) -> list[str]:
-    """Names of all candidates, in the order in which they were shown.
-
-    Raises:
-        InputError: names are missing or the same; or see `_two`.
-    """
+    """Names of all candidates, in the order in which they were shown."""
     if "answers" not in record:
         for name in ("answer_a", "answer_b"):
             if name not in record:
                 raise InputError(f"field {name!r} is missing; expected answer_a and answer_b, or a list 'answers'")
         return _two(record)
-    shown: list[str] = record["answers"]
-    if len({*shown}) < len(shown):
-        raise InputError(f"field 'answers': expected different names, found {shown!r:.80}")
-    return shown
+    names: list[str] = record["answers"]
+    if len({*names}) < len(names):
+        raise InputError(f"field 'answers': expected different names, found {names!r:.80}")
+    return names
 
 
 def _article(record: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: record[name] for name in ("judge", "criterion", "response")}
-    return kept | {"group_id": record["article_id"]}
+    values = {name: record[name] for name in ("judge", "criterion", "response")}
+    return values | {"group_id": record["article_id"]}

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base.errors import InputError
+from rubric_order.intake.recorded import importers
+from rubric_order.intake.recorded.importers import SUMMEVAL
 from rubric_order.prompts import orderings
-from rubric_order.recorded import importers
-from rubric_order.recorded.importers import SUMMEVAL
 from rubric_order.settings.judges import Rehearsed
 from rubric_order.simulation import judge as simulation
 
@@ -24,31 +24,23 @@ BENCHMARKS = {adapter: name for name, adapter in importers.BENCHMARKS.items()} |
 
 
 def scores(items: pd.DataFrame, judge: Rehearsed) -> list[dict[str, Any]]:
-    """Records in which each item is scored once under every balanced ordering.
-
-    Args:
-        items: items of one dataset.
-        judge: the recorded judge, with `simulation`.
-
-    Returns:
-        Records of the general format.
-    """
+    """Records of the general format in which each item is scored once under every balanced ordering."""
     simulated = simulation.Simulation.of(judge)
     head = _head(judge, simulated)
     rows = orderings.balanced(judge.n)
-    shown = np.tile(rows, (len(items), 1))
+    orders = np.tile(rows, (len(items), 1))
     opinion, item, group = _opinions(items, simulated, head)
     ids: np.ndarray = np.repeat(items["item_id"].to_numpy(), len(rows))
     selection = simulation.select(
         simulated,
-        shown,
+        orders,
         opinion=np.repeat(opinion, len(rows)),
         item=np.repeat(item, len(rows)),
         group=np.repeat(group, len(rows)),
         read=simulation.keys(f"{head}\x1f{name}\x1f{place}" for place, name in enumerate(ids)),
         temperature=TEMPERATURE,
     )
-    chosen = np.take_along_axis(shown, selection.position[:, None] - 1, axis=1)[:, 0]
+    chosen = np.take_along_axis(orders, selection.position[:, None] - 1, axis=1)[:, 0]
     labels = judge.option_letters or [str(score) for score in range(1, judge.n + 1)]
     answers = [
         NO_CHOICE if failed else labels[score - 1] for score, failed in zip(chosen, selection.failed, strict=True)
@@ -56,24 +48,17 @@ def scores(items: pd.DataFrame, judge: Rehearsed) -> list[dict[str, Any]]:
     style = {} if judge.prompt_style is None else {"prompt_style": judge.prompt_style}
     return [
         {"judge": judge.model, **style, "item_id": name, "ordering": order, "response": answer}
-        for name, order, answer in zip(ids, shown.tolist(), answers, strict=True)
+        for name, order, answer in zip(ids, orders.tolist(), answers, strict=True)
     ]
 
 
 def comparisons(
     items: pd.DataFrame, pairs: pd.DataFrame, judge: Rehearsed, *, adapter: str, benchmark: str | None = None
 ) -> list[dict[str, Any]]:
-    """Records in which pairs of items are compared, each in both orders.
+    """Records in which pairs of items are compared, each in both orders; without pairs, every two candidates of a
+    group.
 
-    Args:
-        items, pairs: items and pairs of one dataset. Without pairs, every two candidates of a group are compared.
-        judge: the recorded judge, with `simulation`.
-        adapter: adapter of the dataset: one in `BENCHMARKS`; or `importers.RECORDED`, which takes any benchmark and
-            whose answers are written with the judge's `labels`.
-        benchmark: name of the benchmark in the records, for adapter `importers.RECORDED`; None for records without one.
-
-    Raises:
-        InputError: the adapter is neither in `BENCHMARKS` nor `importers.RECORDED`.
+    Adapter `importers.RECORDED` takes any benchmark, or none, and its answers are the judge's `labels`.
     """
     if adapter not in {*BENCHMARKS, importers.RECORDED}:
         expected = ", ".join([*BENCHMARKS, importers.RECORDED])
@@ -119,7 +104,6 @@ def comparisons(
 
 
 def _written(judge: Rehearsed) -> tuple[str, ...]:
-    """Labels that a judge writes for the first answer, for the second answer, and for other options with labels."""
     labels = {option: label for label, option in judge.labels.items()} if judge.labels else {}
     return tuple(labels.get(option, option) for option in ("A", "B")) + tuple(
         label for option, label in labels.items() if option not in {"A", "B"}

@@ -1,8 +1,6 @@
-"""The levels of a rubric within a prompt: their places, labels and descriptions.
+"""The levels of a rubric within a prompt: lines such as ``Score 1: Poor.``, ``- 5: Good``, or ``"C" for correct``.
 
-Levels are lines such as ``Score 1: Poor.``, ``1 - Poor``, ``- 5: Good``, ``(A) Good``, or options within a sentence
-such as ``"C" for correct answers, or "I" for incorrect answers``. A numbered list looks the same, so a user must
-confirm all levels that are found here.
+A numbered list looks the same, so a user must confirm all levels that are found here.
 """
 
 import itertools
@@ -12,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rubric_order.logs.calls import Call
+from rubric_order.intake.logs.calls import Call
 
 MOST_LINES = 8  # most lines of one description
 GRADES = ("I", "P", "C")  # grades of Inspect, lowest first: incorrect, partially correct, correct
@@ -38,13 +36,7 @@ _CLOSING = re.compile(r"[\"'”],?$")
 
 
 class Level(NamedTuple):
-    """A level in a prompt.
-
-    Attributes:
-        label: name of the level in an answer.
-        description: words of the level, on one line.
-        start, end: place of the level in the text, with its label.
-    """
+    """A level in a prompt: its label, its description on one line, and its place in the text, with its label."""
 
     label: str
     description: str
@@ -54,14 +46,7 @@ class Level(NamedTuple):
 
 @dataclass(frozen=True)
 class Block:
-    """Levels that follow each other in a prompt.
-
-    Attributes:
-        before: text right before the label of each level; the same for all levels.
-        after: text right after the label of each level; the same for all levels.
-        levels: the levels, in the order of the prompt.
-        between: text from one level to the next.
-    """
+    """Levels that follow each other, the texts right before and after each label, and the text from one to the next."""
 
     before: str
     after: str
@@ -85,13 +70,7 @@ class Block:
 
 
 class Form(NamedTuple):
-    """Form of levels that several prompts share.
-
-    Attributes:
-        message: index of the message that holds the levels, from 0.
-        before, after: see `Block`.
-        labels: the labels, sorted.
-    """
+    """Form of levels that several prompts share: the message's index, texts around a label, sorted labels."""
 
     message: int
     before: str
@@ -101,13 +80,8 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True)
 class Rubric:
-    """Levels of one form in the prompts of a log.
-
-    Attributes:
-        form: the form that all prompts share.
-        blocks: the levels of each call, in the order of the calls; None where a call has no such levels, or several
-            equally likely blocks of them.
-        wordings: number of prompts for each wording. A wording is the descriptions in the order of `Form.labels`.
+    """Levels of one form: the block of each call, None where it has none or several, and the number of prompts by
+    wording.
     """
 
     form: Form
@@ -126,29 +100,21 @@ def find(text: str) -> list[Block]:
 
 
 def reordered(text: str, block: Block, labels: Sequence[str]) -> str:
-    r"""A text with its levels in another order.
+    r"""A text with the levels of a block in the order of `labels`.
 
-    Args:
-        text: the text.
-        block: the levels, see `find`.
-        labels: labels of the levels, in the wanted order.
-
-    Examples:
-        >>> text = "1: Bad\n2: Good"
-        >>> reordered(text, find(text)[0], ["2", "1"])
-        '2: Good\n1: Bad'
+    >>> reordered("1: Bad\n2: Good", find("1: Bad\n2: Good")[0], ["2", "1"])
+    '2: Good\n1: Bad'
     """
     by_label = {level.label: text[level.start : level.end] for level in block.levels}
     joints = [*block.between, ""]
-    shown = "".join(by_label[label] + joint for label, joint in zip(labels, joints, strict=True))
-    return text[: block.start] + shown + text[block.end :]
+    block_text = "".join(by_label[label] + joint for label, joint in zip(labels, joints, strict=True))
+    return text[: block.start] + block_text + text[block.end :]
 
 
 def rubrics(calls: Sequence[Call]) -> list[Rubric]:
     """All possible rubrics in the calls of a judge; those in the most prompts come first.
 
-    If a prompt has several blocks of one form, the block whose words are the most frequent in all prompts is taken.
-    Lists within the judged text, or within the task that it answers, are no rubric.
+    Of several blocks of one form, the most frequent words count; lists in the judged text or its task do not.
     """
     by_call: list[dict[Form, list[Block]]] = []
     for call in calls:
@@ -160,12 +126,12 @@ def rubrics(calls: Sequence[Call]) -> list[Rubric]:
                 form = Form(number, block.before, block.after, tuple(sorted(block.labels)))
                 by_form.setdefault(form, []).append(block)
         by_call.append(by_form)
-    made = []
+    candidates = []
     for form in dict.fromkeys(form for by_form in by_call for form in by_form):
         counts = Counter(_words(block) for by_form in by_call for block in by_form.get(form, ()))
         blocks = [_chosen(by_form.get(form, []), counts) for by_form in by_call]
-        made.append(Rubric(form, tuple(blocks), Counter(_words(block) for block in blocks if block is not None)))
-    return sorted(made, key=lambda rubric: (-rubric.prompts, len(rubric.wordings), -len(rubric.form.labels)))
+        candidates.append(Rubric(form, tuple(blocks), Counter(_words(block) for block in blocks if block is not None)))
+    return sorted(candidates, key=lambda rubric: (-rubric.prompts, len(rubric.wordings), -len(rubric.form.labels)))
 
 
 def lowest_first(labels: Sequence[str]) -> tuple[str, ...] | None:
@@ -178,7 +144,6 @@ def lowest_first(labels: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def _is_within(block: Block, message: str, texts: Sequence[str | None]) -> bool:
-    """True if a block is part of one of `texts`, which the log also stores apart from the prompt."""
     for text in texts:
         begun = message.find(text) if text else -1
         if text and 0 <= begun <= block.start and block.end <= begun + len(text):
@@ -187,12 +152,10 @@ def _is_within(block: Block, message: str, texts: Sequence[str | None]) -> bool:
 
 
 def _words(block: Block) -> tuple[str, ...]:
-    """Descriptions in the order of the sorted labels."""
     return tuple(level.description for level in sorted(block.levels, key=lambda level: level.label))
 
 
 def _chosen(blocks: Sequence[Block], counts: Counter[tuple[str, ...]]) -> Block | None:
-    """The block whose words are the most frequent; None without blocks, or if two blocks are equally frequent."""
     ranked = sorted(blocks, key=lambda block: -counts[_words(block)])
     if len(ranked) > 1 and counts[_words(ranked[0])] == counts[_words(ranked[1])]:
         return None
@@ -212,7 +175,6 @@ def _lines(text: str) -> Iterator[Block]:
 
 
 def _is_level(match: re.Match[str], text: str) -> bool:
-    """True if a label ends clearly, and a description begins in its line or the next."""
     if match["description"] is None:
         return _NEXT_LINE.match(text, match.end()) is not None
     return bool(match["gap"]) or (

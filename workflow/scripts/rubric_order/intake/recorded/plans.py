@@ -16,10 +16,10 @@ from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
 from rubric_order.contracts.reads import PLAN
 from rubric_order.contracts.responses import STORE
+from rubric_order.intake.recorded import formats
+from rubric_order.intake.recorded.discovery import COMPARES, LISTS, SCALE, STRATEGY, title
 from rubric_order.probes._comparisons import ABOUT
 from rubric_order.prompts import orderings
-from rubric_order.recorded import formats
-from rubric_order.recorded.discovery import COMPARES, LISTS, SCALE, STRATEGY, title
 
 log = logging.getLogger(__name__)
 
@@ -42,26 +42,11 @@ def read(
     duplicates: str = "keep_and_report",
     labels: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Recorded answers of one judge in the common form.
+    """Recorded answers of one judge, one row per record with `formats.COLUMNS`; with a judge, no style means those
+    without one.
 
-    Args:
-        paths: files, read in the given order.
-        judge: the judge's name in the files (`model` of its settings); None for all judges.
-        prompt_style: prompt style in the judge's settings; with a `judge`, None means answers without a prompt style.
-        duplicates: treatment of records with the same item, ordering and repeat. With `keep`, all records of this item
-            and ordering become repeats 0, 1, ..., sorted by their repeats and then as in the files. `keep_and_report`
-            does the same and logs a warning. With `refuse`, such records are an error.
-        labels: dictionary from each written label to its option, for comparisons whose records have no such map, see
-            `written.mapped`.
-
-    Returns:
-        One row per record with `formats.COLUMNS`; columns that a format lacks are None. `item_id` is None where a file
-        names group, candidate and criterion instead; `plan` looks the id up. `request_id` is a hash of all fields that
-        name the prompt (see `_identity`), of the repeat and of the answer. The hash does not depend on the place in a
-        file.
-
-    Raises:
-        InputError: see `formats.read`; there is no record of the judge; or duplicates are refused.
+    Duplicates in item, ordering and repeat become repeats 0, 1, ... by their repeats and then as in the files, or are
+    refused.
     """
     _check_option("duplicates", duplicates, DUPLICATES)
     listed = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
@@ -121,21 +106,13 @@ def _number_duplicates(records: list[dict[str, Any]], duplicates: str) -> None:
 
 
 def about(records: pd.DataFrame, adapter: str, benchmark: str | None = None) -> pd.DataFrame:
-    """The records that are about a dataset.
-
-    Args:
-        adapter: adapter of the dataset.
-        benchmark: name of the benchmark in the records; None for all benchmarks of the adapter.
-
-    Raises:
-        InputError: no record names the benchmark.
-    """
-    kept = records[[formats.adapter_of(record) in (None, adapter) for record in records.to_dict("records")]]
+    """The records that are about a dataset, by its adapter, and by the benchmark that they name, unless it is None."""
+    related = records[[formats.adapter_of(record) in (None, adapter) for record in records.to_dict("records")]]
     if benchmark is None:
-        return kept
-    named = kept[kept["benchmark"] == benchmark]
+        return related
+    named = related[related["benchmark"] == benchmark]
     if named.empty:
-        listed_names = files.listed(sorted({str(name) for name in kept["benchmark"]})) if len(kept) else "none"
+        listed_names = files.listed(sorted({str(name) for name in related["benchmark"]})) if len(related) else "none"
         raise InputError(f"no recorded comparison is of benchmark {benchmark!r:.60}; found {listed_names}")
     return named
 
@@ -149,28 +126,14 @@ def plan(
     n: int = SCALE,
     unknown: str = "refuse",
 ) -> pd.DataFrame:
-    """The reads of recorded answers, in the form of `planning.reads.plan_reads`.
+    """The reads of recorded answers, as `planning.reads.plan_reads` gives them, in the order of scales, items and
+    records.
 
-    Args:
-        items: the items of one dataset.
-        records: records of one judge, see `read`.
-        study, judge_id: keys of the reads.
-        n: number of scores, for records without an ordering. If such a record has an `ordering_index`, its ordering is
-            that row (from 0) of `orderings.balanced`; else its ordering is the canonical ordering.
-        unknown: whether a record whose item is not in the dataset is an error (`refuse`), or is left out and counted in
-            the log (`skip`).
-
-    Returns:
-        One row per record, sorted by scale, by the order of the items and by the order of the records. The strategy is
-        ``recorded``. Items without a record have no row; the log says how many they are.
-
-    Raises:
-        InputError: a record's item is not in the dataset (with `refuse`), an ordering index has no ordering, a record
-            compares texts, or no record is left.
+    Without an ordering, `ordering_index` is a row of `orderings.balanced(n)`, else the order is canonical.
     """
     _check_option("unknown", unknown, UNKNOWN)
     _check_kind(records, compare=False)
-    matched = _with_items(items, records, unknown)
+    matched = _match_items(items, records, unknown)
     if matched.empty:
         raise InputError(f"judge {judge_id}: no recorded answer is of an item of dataset {_dataset(items)}")
     unread = len(items) - matched["item_id"].nunique()
@@ -193,11 +156,7 @@ def plan(
 
 
 def _check_kind(records: pd.DataFrame, *, compare: bool) -> None:
-    """Check that all records compare texts (`compare`), or that all score one text.
-
-    Raises:
-        InputError: a record is of the other kind.
-    """
+    """Check that all records compare texts (`compare`), or that all score one text."""
     others = records[records["format"].map(formats.compares) != compare]
     if len(others):
         first = others.iloc[0]
@@ -208,7 +167,7 @@ def _check_kind(records: pd.DataFrame, *, compare: bool) -> None:
         )
 
 
-def _with_items(items: pd.DataFrame, records: pd.DataFrame, unknown: str) -> pd.DataFrame:
+def _match_items(items: pd.DataFrame, records: pd.DataFrame, unknown: str) -> pd.DataFrame:
     """The records with the ids of their items. Records whose item is not in the dataset are left out, or refused."""
     matched = records.assign(item_id=_item_ids(items, records))
     absent = matched["item_id"].isna()
@@ -251,22 +210,9 @@ _KEY = ("group_id", "candidate", "criterion")
 def plan_comparisons(
     records: pd.DataFrame, *, study: str, judge_id: str, dataset: str, probe: str = COMPARES
 ) -> pd.DataFrame:
-    """The reads of recorded comparisons. Their items need not be in a dataset.
+    """The reads of recorded comparisons of two candidates, or of more where the probe is `LISTS`; they need no items.
 
-    Args:
-        records: records of one judge and dataset, see `read`.
-        study, judge_id, dataset: keys of the reads.
-        probe: `discovery.COMPARES` for comparisons of two candidates, `discovery.LISTS` for comparisons of more. Other
-            comparisons are left out.
-
-    Returns:
-        One row per record, with the plan's columns, `_comparisons.ABOUT`, and `labels`, the letters that could be
-        written: one letter per position, and then a letter for a tie if it was offered. The canonical order of
-        candidates is alphabetical. But if one candidate is in all comparisons of two candidates in a benchmark, this
-        candidate is the baseline and comes first.
-
-    Raises:
-        InputError: a record scores one text, or no record compares as many candidates as the probe shows.
+    Candidates are in alphabetical order, after the one that is in all pairs of a benchmark; `labels` has a tie's last.
     """
     _check_kind(records, compare=True)
     lists = records["shown"].notna() if "shown" in records else pd.Series(False, records.index)
@@ -274,86 +220,48 @@ def plan_comparisons(
     if records.empty and len(lists):
         many = "three candidates or more" if probe == LISTS else "two candidates"
         raise InputError(f"judge {judge_id}: no recorded answer compares {many}, as studies of {probe!r} do")
-    if probe == LISTS:
-        return _plan_lists(records, study=study, judge_id=judge_id, dataset=dataset)
-    first, second = records["shown_first"].astype(str), records["shown_second"].astype(str)
-    baseline = _baselines(records["benchmark"], first, second)
-    swapped = (first != baseline) & ((second == baseline) | (second < first))
-    pairs = np.where(swapped, [second, first], [first, second]).T
-    humans, lengths = (
-        [
-            None if values is None else values[::-1] if turned else values
-            for values, turned in zip(records[name], swapped, strict=True)
-        ]
-        for name in ("human_scores", "lengths")
-    )
-    unit = [f"{group}-{task}-{one}-{other}" for group, task, (one, other) in _rows(records, pairs)]
-    reads = pd.DataFrame(
-        {
-            "study": study,
-            "judge": judge_id,
-            "profile": DEFAULT_PROFILE,
-            "dataset": dataset,
-            "unit_id": unit,
-            "item_id": unit,
-            "group_id": records["group_id"],
-            "candidate": pd.Series(pairs[:, 1], dtype=object).where(baseline.notna(), None),
-            "criterion": records["criterion"],
-            "human_score": float("nan"),
-            "probe": COMPARES,
-            "strategy": STRATEGY,
-            "n": 2,
-            "ordering": [[2, 1] if turned else [1, 2] for turned in swapped],
-            "repeat": records["repeat"],
-            "request_id": records["request_id"].astype("str"),
-            "benchmark": records["benchmark"],
-            "task": records["task"],
-            "source_id": records["source_id"],
-            "candidates": pairs.tolist(),
-            "baseline": baseline,
-            "human_scores": pd.Series(humans, dtype=object),
-            "lengths": pd.Series(lengths, dtype=object),
-            "input_length": np.nan,
-            "labels": records["options"],
-        }
-    ).assign(condition=BASELINE, levels=[[]] * len(records))
-    turned = reads["ordering"].map(lambda ordering: ordering[0])
-    reads = reads.assign(turned=turned).sort_values(["unit_id", "repeat", "turned"], kind="stable", ignore_index=True)
-    reads["read_index"] = reads.groupby("unit_id").cumcount().astype("int64")
-    return reads[[*PLAN.names, *ABOUT, "labels"]]
-
-
-def _plan_lists(records: pd.DataFrame, *, study: str, judge_id: str, dataset: str) -> pd.DataFrame:
-    """Result of `plan_comparisons` for lists. The canonical order of their candidates is alphabetical."""
-    shown = records["shown"].map(list)
-    canonical = shown.map(sorted)
-    order = [
-        [candidates.index(name) + 1 for name in listed] for candidates, listed in zip(canonical, shown, strict=True)
-    ]
-    lengths = [
-        None if values is None else [values[listed.index(name)] for name in candidates]
-        for values, listed, candidates in zip(records["lengths"], shown, canonical, strict=True)
-    ]
-    parts = zip(records["group_id"], records["task"], canonical, strict=True)
-    unit = ["-".join([group, *([task] if task else []), *candidates]) for group, task, candidates in parts]
     nothing = pd.Series([None] * len(records), dtype=object)
+    if probe == LISTS:
+        orders, baseline = [[*names] for names in records["shown"]], nothing
+    else:
+        first, second = records["shown_first"].astype(str), records["shown_second"].astype(str)
+        orders, baseline = (
+            [[*pair] for pair in zip(first, second, strict=True)],
+            _baselines(records["benchmark"], first, second),
+        )
+    canonical = [
+        sorted(names, key=lambda name: (name != base, name)) for names, base in zip(orders, baseline, strict=True)
+    ]
+    human, lengths = (
+        [
+            values and [values[names.index(name)] for name in ranked]
+            for values, names, ranked in zip(records[column], orders, canonical, strict=True)
+        ]
+        for column in ("human_scores", "lengths")
+    )
+    unit = [
+        "-".join([group, *([task] if task or probe != LISTS else []), *names])
+        for group, task, names in zip(records["group_id"], records["task"], canonical, strict=True)
+    ]
     reads = pd.DataFrame(
         {"study": study, "judge": judge_id, "profile": DEFAULT_PROFILE, "dataset": dataset, "unit_id": unit}
-        | {"item_id": unit, "group_id": records["group_id"], "candidate": nothing, "criterion": records["criterion"]}
-        | {"human_score": float("nan"), "probe": LISTS, "strategy": STRATEGY, "n": shown.map(len), "ordering": order}
+        | {"item_id": unit, "criterion": records["criterion"], "human_score": float("nan"), "condition": BASELINE}
+        | {"candidate": pd.Series([names[1] for names in canonical], dtype=object).where(baseline.notna(), None)}
+        | {"probe": probe, "strategy": STRATEGY, "n": pd.Series(map(len, orders), dtype="int64")}
+        | {
+            "ordering": [
+                [ranked.index(name) + 1 for name in names] for names, ranked in zip(orders, canonical, strict=True)
+            ]
+        }
         | {"repeat": records["repeat"], "request_id": records["request_id"].astype("str")}
-        | {"benchmark": records["benchmark"], "task": records["task"], "source_id": records["source_id"]}
-        | {"candidates": canonical, "baseline": nothing, "human_scores": nothing}
+        | {name: records[name] for name in ("group_id", "benchmark", "task", "source_id")}
+        | {"candidates": canonical, "baseline": baseline, "human_scores": pd.Series(human, dtype=object)}
         | {"lengths": pd.Series(lengths, dtype=object), "input_length": np.nan, "labels": records["options"]}
-    ).assign(condition=BASELINE, levels=[[]] * len(records))
+    ).assign(levels=[[]] * len(records))
     reads["turned"] = reads["ordering"].map(tuple)
     reads = reads.sort_values(["n", "unit_id", "repeat", "turned"], kind="stable", ignore_index=True)
     reads["read_index"] = reads.groupby(["n", "unit_id"]).cumcount().astype("int64")
     return reads[[*PLAN.names, *ABOUT, "labels"]]
-
-
-def _rows(records: pd.DataFrame, pairs: np.ndarray) -> Iterable[tuple[Any, ...]]:
-    return zip(records["group_id"], records["task"], pairs.tolist(), strict=True)
 
 
 def _baselines(benchmark: pd.Series, first: pd.Series, second: pd.Series) -> pd.Series:
@@ -361,8 +269,7 @@ def _baselines(benchmark: pd.Series, first: pd.Series, second: pd.Series) -> pd.
     baselines = pd.Series([None] * len(benchmark), dtype=object)
     for name in benchmark.unique():
         rows = np.flatnonzero(benchmark == name)
-        candidates = {*zip(first[rows], second[rows], strict=True)}
-        shared = set.intersection(*({*pair} for pair in candidates))
+        shared = set.intersection(*({*pair} for pair in zip(first[rows], second[rows], strict=True)))
         if len(shared) == 1:
             baselines[rows] = shared.pop()
     return baselines
@@ -393,9 +300,8 @@ def _dataset(items: pd.DataFrame) -> str:
 
 
 def responses(records: pd.DataFrame) -> pd.DataFrame:
-    """Recorded answers as a table of responses with the columns and types of `contracts.responses.STORE`.
-
-    `engine` names the file, without its folder, and the line. Columns that only a live judge fills are null.
+    """Recorded answers as a table of `contracts.responses.STORE`; `engine` names file and line, a live judge's columns
+    are null.
     """
     places = zip(records["file"], records["line"], strict=True)
     table = pa.Table.from_pydict(
