@@ -65,7 +65,7 @@ class BatchServer:
 
     Attributes:
         at_each_look: called with a batch before it is described; by default it completes.
-        text: of all answers.
+        text, model: of all answers, also those to single calls.
         billed: number of answers that were made, by request.
         before, after: called with each request, before and after the server has done it.
         reply: gives the reply instead, where it gives one.
@@ -79,7 +79,7 @@ class BatchServer:
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, Batch] = {}
         self.at_each_look: Callable[[Batch], None] = self.complete
-        self.text = "Fine. [RESULT] 4"
+        self.text, self.model = "Fine. [RESULT] 4", "a-model"
         self.billed: collections.Counter[str] = collections.Counter()
         self.before: Callable[[Call], None] = lambda call: None
         self.after: Callable[[Call], None] = lambda call: None
@@ -120,7 +120,8 @@ class BatchServer:
     def answer(self, name: str, text: str | None = None) -> dict:
         """The line of an answer, which is billed."""
         self.billed[name] += 1
-        response = {"status_code": 200, "request_id": "r", "body": completion(text or self.text)}
+        body = completion(text or self.text, model=self.model)
+        response = {"status_code": 200, "request_id": "r", "body": body}
         return {"id": "x", "custom_id": name, "response": response, "error": None}
 
     def end(self, batch: Batch, lines: list, errors: list = (), *, status: str = "completed") -> None:
@@ -135,6 +136,8 @@ class BatchServer:
     def _do(self, call: Call) -> Reply:
         url = urlsplit(call.path)
         path, query = url.path.removeprefix("/v1"), parse_qs(url.query)
+        if path == "/chat/completions":
+            return Reply(self.answer(f"r{call.prompt.removeprefix('prompt ')}")["response"]["body"])
         if path == "/files":
             form = call.body["form"]
             assert form["purpose"] == b"batch"

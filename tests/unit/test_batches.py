@@ -5,12 +5,12 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from batch_server import FAULTS, serving
+from batch_server import FAULTS, as_lines, serving
 from endpoint import Reply
 from factories import complete_judge, request_table
 
 from rubric_order.base.errors import InputError
-from rubric_order.judging import shard, starting, status
+from rubric_order.judging import jobs, shard, starting, status
 from rubric_order.judging.engines import Resources
 from rubric_order.judging.engines.batches.engine import MAX_LOOKS
 from rubric_order.judging.engines.batches.files import Results
@@ -351,6 +351,30 @@ def test_where_all_of_many_requests_are_refused_the_job_ends_and_they_are_asked_
         assert study.run() == [None] * 10
 
 
+@pytest.mark.parametrize("batch", [STAY, False])
+def test_answers_of_another_model_are_paid_once_and_are_used_once_config_accepts_it(tmp_path, batch):
+    with serving() as (server, endpoint):
+        server.model = "another"
+        study = Study(tmp_path, server, endpoint, requests=40)
+        study.table["probe"] = "score_order"
+
+        def respond(**settings):
+            judge = study.judge(batch=batch, concurrency=4, **settings)
+            return jobs.respond(study.table, judge, study.store, Resources())
+
+        for again in (False, True):
+            calls = len(endpoint.calls)
+            with pytest.raises(InputError, match=r"asked for a-model,? .*answered by another"):
+                respond()
+            assert (calls == len(endpoint.calls)) == again
+        paid = sum(server.billed.values())
+        assert paid == 40 if batch else 10 <= paid <= 10 + 4
+        done = respond(accept_models=["another"])
+        assert done["error"].isna().all()
+        assert server.billed == dict.fromkeys(study.ids, 1)
+        assert study.store.spent()["calls"] == 40
+
+
 def test_answers_that_do_not_follow_the_protocol_are_failures_that_count(study):
     batch = later(study)
     lines = [study.server.answer(name) for name in study.ids]
@@ -419,7 +443,7 @@ def test_where_results_never_come_whole_the_record_stays_and_the_answers_are_sto
         with pytest.raises(InputError) as error:
             study.run()
         (record,) = study.records
-        assert "6 requests are under way in 1 batches (batch_0: completed, 6 of 6 done, 2 without a result)" in str(
+        assert "2 requests are under way in 1 batches (batch_0: completed, 6 of 6 done, 2 without a result)" in str(
             error.value
         )
         assert f"{record}: this batch has ended without all its results" in str(error.value)
@@ -430,6 +454,26 @@ def test_where_results_never_come_whole_the_record_stays_and_the_answers_are_sto
     study.server.at_each_look = study.server.complete
     assert study.run() == [None] * 6
     assert study.server.billed == dict.fromkeys(study.ids, 1)
+
+
+def test_of_a_batch_without_all_its_results_the_budget_holds_what_has_no_answer(study, tmp_path):
+    """Of 8 calls, 4 are answered and 2 are under way: 2 are left. When the batch gives the rest, all 8 are used."""
+    batch = later(study)
+    study.server.end(batch, [study.server.answer(name) for name in study.ids[:4]])
+    batch.completed = 6
+    with pytest.raises(InputError, match="2 requests are under way"):
+        study.run()
+    others = Study(tmp_path, study.server, study.endpoint, requests=10).table[6:]
+    with pytest.raises(InputError, match="4 requests are under way in 2 batches"):
+        study.run(others, batch=LEAVE, budget={"calls": 8})
+    assert study.sent() == 6 + 2
+    late = [study.server.answer(name) for name in study.ids[4:]]
+    study.server.files[batch.output_file] += as_lines(late)
+    study.server.at_each_look = study.server.complete
+    with pytest.raises(InputError, match=r"2 of 4 requests failed for reasons that may pass \(2 budget\)"):
+        study.run(others, budget={"calls": 8})
+    assert study.texts() == ["Fine. [RESULT] 4"] * 6
+    assert study.store.spent()["calls"] == 8
 
 
 def test_a_batch_that_fails_midway_keeps_the_answers_that_it_gave(study):

@@ -326,9 +326,7 @@ def test_reasoning_is_kept_apart(ask, field):
 @pytest.mark.parametrize(
     ("body", "error", "finish"),
     [
-        (completion(None, refusal="I cannot judge this."), "refusal", "stop"),
         (completion("Half of", finish="content_filter"), "content_filter", "content_filter"),
-        (completion(None, finish="content_filter"), "content_filter", "content_filter"),
         (completion(None), "no_content: finish_reason stop", "stop"),
         (completion(None, finish="tool_calls"), "no_content: finish_reason tool_calls", "tool_calls"),
         (completion("Half of", finish="length"), None, "length"),
@@ -377,22 +375,14 @@ PASSES = Reply(completion("[RESULT] 4"))
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        (status(408), "timeout: 408 no"),
         (status(409), "server_error: 409 no"),
-        (status(429), "rate_limited: 429 no"),
-        (status(500), "server_error: 500 no"),
-        (status(503), "server_error: 503 no"),
-        (status(529), "server_error: 529 no"),
         (Reply(b"<html>Bad gateway</html>", status=502), "server_error: 502"),
         (Reply(completion(), cut=40), "connection: "),
         (Reply(b"", cut=0, headers={"Content-Length": "9"}), "connection: "),
         (Reply(b'{"choices": [{"message": {"content": "4'), "malformed: the answer is not whole JSON"),
         (Reply(b'{"choices": "\xff"}'), "malformed: the answer is not whole JSON"),
         (Reply(b""), "malformed: the answer is not whole JSON"),
-        (Reply({"choices": []}), "malformed: the answer has no message"),
         (Reply({"choices": [{"message": "4"}]}), "malformed: the answer has no message"),
-        (Reply(completion(finish="error")), "server_error: the answer ended with error"),
-        (Reply({"error": {"code": 429, "message": "later"}}), "rate_limited: 429 later"),
         (Reply({"error": "overloaded"}), "server_error: 500 overloaded"),
     ],
 )
@@ -481,30 +471,13 @@ def test_the_time_to_wait_can_be_a_date():
     assert retry_after({"retry-after": email.utils.formatdate(time.time() - 100)}) == 0.0
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        status(429, "try tomorrow", {"Retry-After": "86400"}),
-        status(429, "pay first", code="insufficient_quota"),
-    ],
-)
-def test_what_will_not_pass_soon_is_left_for_another_run(ask, reply):
-    (response,), calls = ask(reply)
-    assert response.error.startswith("rate_limited: 429")
-    assert len(calls) == 1
-
-
 # --- what is not tried again
 
 
 @pytest.mark.parametrize(
     ("reply", "error"),
     [
-        (status(400, "too many tokens", code="context_length_exceeded"), "prompt_too_long: 400 too many tokens"),
-        (status(400, "The maximum context length is 512 tokens"), "prompt_too_long: 400 The maximum context length"),
         (status(400, "The prompt is longer than the maximum model length of 9"), "prompt_too_long: 400 The prompt is"),
-        (status(413, "large"), "prompt_too_long: 413 large"),
-        (status(400, "filtered", code="content_filter"), "content_filter: 400 filtered"),
         (status(400, "bad unicode"), "bad_request: 400 bad unicode"),
         (status(403, "not this text"), "bad_request: 403 not this text"),
         (status(422, "no"), "bad_request: 422 no"),
@@ -533,19 +506,6 @@ def test_a_request_that_cannot_be_answered_fails_for_good(ask, reply, error):
     assert response.error.startswith(error)
     assert response.error.partition(":")[0] not in engines.PASSING
     assert (response.attempts, len(calls)) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("reply", "message"),
-    [
-        (status(401, f"wrong key {KEY[:8]}"), "does not accept the key: 401"),
-        (status(402, "no credit"), "does not accept payment: 402 no credit"),
-        (status(404, "no such model"), "does not accept the model or base_url: 404 no such model"),
-    ],
-)
-def test_a_mistake_in_config_ends_the_job_with_one_line(ask, reply, message):
-    with pytest.raises(InputError, match=f"^judge: http://[^ ]* {message}$"):
-        ask(reply, 50, concurrency=4)
 
 
 def test_an_endpoint_that_refuses_everything_is_not_asked_everything(ask):
@@ -585,16 +545,21 @@ def test_refused_requests_among_others_fail_alone(ask):
     ]
 
 
-def test_an_endpoint_that_is_down_is_not_asked_everything(ask, caplog):
-    responses, calls = ask(status(503), 400, concurrency=8, max_attempts=2)
-    failed = [response for response in responses if response.error.startswith("server_error")]
+@pytest.mark.parametrize(
+    ("down", "words", "attempts"),
+    [
+        (status(503), "server_error: 503 no", 2),
+        (status(429, "pay first", code="insufficient_quota"), "rate_limited: 429 pay first", 1),
+    ],
+)
+def test_an_endpoint_that_is_down_is_not_asked_everything(ask, caplog, down, words, attempts):
+    responses, calls = ask(down, 400, concurrency=8, max_attempts=2)
+    failed = [response for response in responses if response.error == words]
     rest = [response for response in responses if response.attempts == 0]
     assert len(failed) + len(rest) == 400
     assert delivery.MAX_FAILED_IN_A_ROW <= len(failed) < delivery.MAX_FAILED_IN_A_ROW + 8
-    assert len(calls) == 2 * len(failed)
-    assert {response.error for response in rest} == {
-        "stopped: 50 requests in a row failed, the last as server_error: 503 no"
-    }
+    assert len(calls) == attempts * len(failed)
+    assert {response.error for response in rest} == {f"stopped: 50 requests in a row failed, the last as {words}"}
     assert "nothing more is asked" in caplog.text
 
 
@@ -1113,14 +1078,6 @@ def test_rounding_above_0_is_0(ask):
     others = [{"token": str(k), "logprob": -20.0} for k in (1, 2, 3, 5)]
     (response,), _ = ask(logged(top=[{"token": "4", "logprob": 1e-6}, *others]), answer_format="score")
     assert response.option_logprobs == [-20.0, -20.0, -20.0, 0.0, -20.0]
-
-
-@pytest.mark.parametrize("finish", ["abort", "error", "repetition"])
-def test_an_answer_that_was_cut_short_may_pass(ask, finish):
-    (response,), calls = ask(in_turn(Reply(completion("", finish=finish)), PASSES))
-    assert (response.text, len(calls)) == ("[RESULT] 4", 2)
-    (response,), _ = ask(Reply(completion("", finish=finish)))
-    assert response.error == f"server_error: the answer ended with {finish}"
 
 
 def test_certificates_are_read_once_for_what_the_environment_names(tmp_path, monkeypatch):

@@ -26,6 +26,7 @@ REQUESTS, CONCURRENCY = 400, 8
 MODULE = """
 import asyncio
 import os
+import re
 import time
 
 CALLS = os.environ["CALLS_OF_THE_JUDGE"]
@@ -48,6 +49,13 @@ async def coroutine(prompt):
     return f"{prompt} [RESULT] 4"
 
 
+def runaway(prompt):
+    note(prompt)
+    if prompt in ("prompt 0", "prompt 250"):
+        re.match("(a+)+$", 64 * "a" + "b")
+    return f"{prompt} [RESULT] 4"
+
+
 def of_study(prompt):
     note(prompt[-40:].replace("\\n", " ") + str(hash(prompt)))
     time.sleep(0.02)
@@ -65,14 +73,14 @@ def environment(root, tmp_path, monkeypatch):
     sys.modules.pop("counting", None)
 
 
-def run_job(folder, name, calls):
+def run_job(folder, name, calls, settings):
     """One judge job, as the workflow runs it."""
     import judge_shard
 
     os.environ["CALLS_OF_THE_JUDGE"] = calls
     signals.end_once()
     block = {"engine": "python", "function": f"counting:{name}", "folder": str(folder), "concurrency": CONCURRENCY}
-    judge = judges.read(block)
+    judge = judges.read(block | settings)
     judge = functions.resolved(judge, functions.find(judge))
     paths = {"store": folder / "store", "output": folder / "1.parquet", "model_folder": None, "weights": None}
     judge_shard.main([folder / "requests.parquet"], ["score_order"], 1, 1, judge, gpus=0, **paths)
@@ -89,8 +97,8 @@ class Jobs:
         self.ids = table["request_id"].tolist()
         parquet.write(table, folder / "requests.parquet")
 
-    def start(self):
-        job = forked.Process(target=run_job, args=(self.folder, self.name, str(self.folder / "calls")))
+    def start(self, **settings):
+        job = forked.Process(target=run_job, args=(self.folder, self.name, str(self.folder / "calls"), settings))
         job.start()
         return job
 
@@ -116,6 +124,19 @@ class Jobs:
 
     def booked(self):
         return Store(self.folder / "store").spent()["calls"]
+
+
+@pytest.mark.slow
+def test_a_function_that_holds_the_interpreter_ends_its_job_and_the_next_ones_go_further(tmp_path):
+    """No signal comes. Requests whose call ended a job are asked last, so that few jobs answer all others."""
+    jobs = Jobs(tmp_path, "runaway")
+    number = 0
+    while len(jobs.answered()) < REQUESTS - 2 and number < 4:
+        job, number = jobs.start(timeout=1, concurrency=1), number + 1
+        job.join(90)
+        assert job.exitcode == 1
+    assert len(jobs.answered()) == REQUESTS - 2
+    assert len(jobs.calls()) == REQUESTS - 2 + number
 
 
 def kill(*numbers):

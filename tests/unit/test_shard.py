@@ -6,13 +6,15 @@ import signal
 from datetime import datetime
 
 import pytest
-from factories import questions, request, request_table
+from factories import complete_judge, questions, request, request_table
 
+from rubric_order import probes
 from rubric_order.base import signals
 from rubric_order.base.errors import InputError
-from rubric_order.judging import shard
-from rubric_order.judging.engines import Response
+from rubric_order.judging import jobs, shard
+from rubric_order.judging.engines import Resources, Response
 from rubric_order.judging.store import Store
+from rubric_order.planning.requests import namer
 
 
 class CountingEngine:
@@ -401,3 +403,22 @@ def test_the_log_says_what_was_known_and_how_far_it_is(store, caplog):
     assert caplog.messages[0] == "3 requests: 1 answered before, 2 to judge"
     assert caplog.messages[-2] == "asked 2 / 2 requests in 0:00:00, 1 failed, 50% of prompt tokens from cache"
     assert caplog.messages[-1] == "1 of 3 requests failed: 1 prompt_too_long: 9 tokens, the model takes 8"
+
+
+@pytest.mark.parametrize(("end", "warns"), [("\n\n", True), ("\n", True), (" ", False)])
+def test_where_blank_lines_at_the_end_alone_make_prompts_new_the_job_warns(store, caplog, end, warns):
+    quick = {"max_attempts": 1, "backoff": {"first": 0.001, "longest": 0.01}}
+    judge = complete_judge(engine="openai", model="m", base_url="http://127.0.0.1:9/v1", **quick)
+    name = namer(judge, 5, probes.load("score_order"))
+
+    def table(end):
+        rows = request_table(*(f"r{k}" for k in range(40)), repeat=0).assign(probe="score_order")
+        rows["prompt"] = [f"prompt {k}{end}" for k in range(40)]
+        return rows.assign(request_id=[name(prompt.encode(), 0) for prompt in rows["prompt"]])
+
+    store.append([Response(request_id, text="[RESULT] 3", attempts=1) for request_id in table("")["request_id"]])
+    jobs.respond(table(""), judge, store, Resources())
+    assert "blank lines" not in caplog.text
+    with pytest.raises(InputError, match="connection"):
+        jobs.respond(table(end), judge, store, Resources())
+    assert ("those of 40 requests in blank lines at their end alone" in caplog.text) == warns

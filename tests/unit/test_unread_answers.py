@@ -4,7 +4,6 @@ import itertools
 import json
 import logging
 import re
-import shutil
 import threading
 from types import SimpleNamespace
 
@@ -325,16 +324,26 @@ def test_stored_option_probabilities_count_as_read(tmp_path):
 
 
 def test_where_asking_stops_the_last_line_has_the_true_count_and_the_message_says_how_to_ask_anew(tmp_path, caplog):
+    """Only the unread answers are asked anew; they stay paid for, and no answer to another study goes."""
     caplog.set_level(logging.INFO)
-    with running(lambda call: Reply(completion(UNREAD, model="m"))) as endpoint:
-        with pytest.raises(InputError, match=f"remove {re.escape(str(tmp_path / 'store'))}, so that all is asked anew"):
-            job(judge_shard, endpoint.base_url, tmp_path)
+    mended = threading.Event()
+
+    def reply(call):
+        return Reply(completion("[RESULT] 4" if mended.is_set() or call.prompt[0] == "g" else UNREAD, model="m"))
+
+    with running(reply) as endpoint:
+        for number in (120, 140):
+            with pytest.raises(InputError, match=r"of study bad .* set retry_failed: true \(or .*to ask these anew"):
+                job(judge_shard, endpoint.base_url, tmp_path, studies=["good", "bad"], retry_failed=number == 140)
+            assert len(endpoint.calls) == number
         lines = [line for line in caplog.messages if line.startswith("asked")]
-        assert lines[-1].startswith("asked 20 / 100 requests, read 0 of 20, 0 failed")
-        shutil.rmtree(tmp_path / "store")
-        with pytest.raises(InputError):
-            job(judge_shard, endpoint.base_url, tmp_path)
-    assert len(endpoint.calls) == 2 * LEAST
+        assert lines[-1].startswith("asked 20 / 100 requests, read 100 of 120, 0 failed")
+        mended.set()
+        job(judge_shard, endpoint.base_url, tmp_path, studies=["good", "bad"], retry_failed=True)
+    assert len(endpoint.calls) == 240
+    store = Store(tmp_path / "store")
+    assert store.read(columns=["text"])["text"].tolist() == ["[RESULT] 4"] * 200
+    assert store.spent()["calls"] == 240
 
 
 def test_the_use_of_calls_is_logged_once(tmp_path, caplog):

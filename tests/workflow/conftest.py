@@ -94,7 +94,9 @@ class Project:
         command = [sys.executable, "-m", "snakemake", *words]
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, env=environment, check=False)
 
-    def start(self, *arguments: str, environment: dict | None = None, **options: object) -> subprocess.Popen:
+    def start(
+        self, *arguments: str, environment: dict | None = None, start_new_session: bool = False, **options: object
+    ) -> subprocess.Popen:
         """Start Snakemake in this project, with the arguments that `arguments` makes, as a user does."""
         return subprocess.Popen(
             [sys.executable, "-m", "snakemake", *self.arguments(*arguments, **options)],
@@ -103,6 +105,7 @@ class Project:
             stderr=subprocess.PIPE,
             text=True,
             env=forks.environment() | (environment or {}),
+            start_new_session=start_new_session,
         )
 
     def arguments(self, *arguments: str, config: dict | None = None, alone: bool = False, cores: int = 2) -> list[str]:

@@ -4,10 +4,13 @@ import copy
 import hashlib
 import os
 import re
+import signal
+import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from endpoint import Reply, completion, running
 
 from .conftest import PAGES, SMALL, Project
 
@@ -168,3 +171,42 @@ def test_another_mirror_fetches_nothing_again(project: Project, tmp_path: Path):
     source.parent.rename(moved)
     config["dataset_mirror"] = str(moved)
     assert project.planned(target, config=config) == []
+
+
+AT_ONCE = 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("with_jobs", [False, True], ids=["Snakemake alone", "Snakemake and its jobs"])
+def test_a_killed_run_and_a_killed_rerun_of_it_lose_no_answer(fresh: Project, with_jobs: bool):
+    """Calls are counted at the server. Where Snakemake alone dies, its job goes on, and the next one waits for it."""
+    judge = {"engine": "openai", "model": "a-model", "answer_format": "feedback", "concurrency": AT_ONCE}
+    target, limit = "results/responses/mine/1.parquet", 0
+
+    def reply(call):
+        """Answers as long as no more calls have come than the limit; the others wait for a higher one."""
+        number = len(endpoint.calls)
+        return Reply(completion("Fine. [RESULT] 4"), after=lambda: number <= limit)
+
+    with running(reply) as endpoint:
+        study = {"judges": ["mine"], "strategies": ["balanced"]}
+        judges = {"mine": judge | {"base_url": endpoint.base_url}}
+        config = changed(judges=judges, studies={"position_bias": study})
+        for limit, options in ((10, []), (30, ["--rerun-incomplete"])):
+            run = fresh.start(target, *options, config=config, start_new_session=True)
+            until = time.monotonic() + 300
+            while len(endpoint.calls) < limit + AT_ONCE and run.poll() is None and time.monotonic() < until:
+                time.sleep(0.05)
+            assert (run.poll(), len(endpoint.calls)) == (None, limit + AT_ONCE)
+            (os.killpg if with_jobs else os.kill)(run.pid, signal.SIGKILL)
+            run.wait()
+            unlocked = fresh.snakemake("--unlock", config=config)
+            assert unlocked.returncode == 0, unlocked.stderr
+        limit = 1000
+        last = fresh.snakemake(target, "--rerun-incomplete", config=config)
+    assert last.returncode == 0, last.stdout + last.stderr
+    answers = pd.read_parquet(fresh.file(target))
+    assert len(answers) == 80
+    assert answers["error"].isna().all()
+    assert len({call.prompt for call in endpoint.calls}) == 80
+    assert len(endpoint.calls) <= 80 + 2 * AT_ONCE * with_jobs

@@ -2,7 +2,7 @@
 job loses no answer, nothing is sent twice, and answers are read even if the study has changed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -76,10 +76,10 @@ class Record(BaseModel):
     def most(self) -> dict[str, Amount]:
         return {sent.request_id: Amount(1, sent.tokens, sent.cost) for sent in self.requests}
 
-    @property
-    def most_of_all(self) -> Amount:
-        tokens, cost = sum(sent.tokens for sent in self.requests), sum(sent.cost for sent in self.requests)
-        return Amount(len(self.requests), tokens, cost)
+    def most_without(self, answered: Collection[str]) -> Amount:
+        """The most that all requests together can use, except those with an answer."""
+        left = [sent for sent in self.requests if sent.request_id not in answered]
+        return Amount(len(left), sum(sent.tokens for sent in left), sum(sent.cost for sent in left))
 
 
 class Look(BaseModel):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from rubric_order.judging import shard, starting, versions
+from rubric_order.judging import earlier_answers, shard, starting, versions
 from rubric_order.judging.engines import Engine, Resources
 from rubric_order.judging.progress import progress
 from rubric_order.judging.readable import Readable
@@ -71,6 +71,9 @@ def _respond(
     mixed = None if judge.accept_mixed else functools.partial(versions.check, names=judge.accepted_names)
     second = functools.partial(study_second_requests, judge=judge) if second_requests and judge.second_request else None
     starting.check(judge, requests)
+    results = store.read(requests["request_id"], [])
+    earlier_answers.take_accepted(results, judge, store)
+    earlier_answers.warn_of_blank_lines(requests, results, judge, store)
     return shard.judge(
         requests,
         store,

@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 import queue
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,6 +96,13 @@ class Readable:
         truncated = response.finish_reason == "length"
         return probes.load(asked.probe).read(completed(text, prefix), request.questions, truncated=truncated)
 
+    def give_up(self, studies: Collection[str]) -> list[str]:
+        """Forget the counts of those studies that were stopped, and return these studies."""
+        stopped = [study for study, tally in self.tallies.items() if study in studies and self._is_unread(tally)]
+        for study in stopped:
+            del self.tallies[study]
+        return stopped
+
     def begin(self, studies: Sequence[str], folder: object = "") -> None:
         """Take the study of each request that is still to be asked; an `InputError` if all of them were stopped
         before.
@@ -169,19 +176,23 @@ class Readable:
             yield response
 
     def _is_stopped(self, study: str) -> bool:
-        tally = self.tallies[study]
-        return self._stops and len(self._waiting[study]) > 0 and not tally.read and tally.answers >= LEAST
+        return len(self._waiting[study]) > 0 and self._is_unread(self.tallies[study])
+
+    def _is_unread(self, tally: Tally) -> bool:
+        return self._stops and not tally.read and tally.answers >= LEAST
 
     def check(self, folder: object = "") -> None:
         """Refuse to go on if a study was stopped; `folder` of the answers, if they are kept."""
         for study in filter(self._is_stopped, self._waiting):
             tally, left = self.tallies[study], len(self._waiting[study])
             of_study = f" of study {study}" if study else ""
-            again = f"; after a mend of the server, remove {folder}, so that all is asked anew" if folder else ""
+            anew = f"set retry_failed: true (or remove {folder} with all its answers) to ask these anew"
+            again = f"; after a mend of the server, {anew}" if folder else ""
+            others = "; without this study, results are made of the others" if len(self.tallies) > 1 else ""
             raise InputError(
                 f"judge: none of {tally.answers} answers{of_study} can be read: {tally.unread}. Mend the prompt or the"
                 f" form of the answer{again}; or set accept_unread: true (--go-on) to ask the {left} others all the"
-                " same"
+                f" same{others}"
             )
 
 

@@ -84,6 +84,7 @@ def judge(
         done["constrained_text"] = done["request_id"].map(texts)
         errors = pd.concat([errors, ended["error"]], ignore_index=True)
     if errors.notna().any():
+        done["option_logprobs"] = done["option_logprobs"].where(done["error"].isna(), None)  # of a model not accepted
         log.warning("%d of %d requests failed: %s", errors.notna().sum(), len(errors), failures(errors))
     passing = errors[may_pass(errors)]
     if len(passing) and not accept_failures:
@@ -119,6 +120,9 @@ def _ask(
     missing = unanswered(requests, store, retry_failed=retry_failed)
     if readable is not None:
         _recall(readable, requests.drop(missing.index), store)
+        if retry_failed and (stopped := readable.give_up(_studies(missing))):
+            store.fail(requests["request_id"][np.isin(_studies(requests), stopped)], "stopped: no score could be read")
+            missing = unanswered(requests, store, retry_failed=retry_failed)
         readable.begin(_studies(missing), store.folder)
     log.info("%d requests: %d answered before, %d to judge", len(requests), len(requests) - len(missing), len(missing))
     if len(missing):
@@ -154,9 +158,12 @@ def _ask(
 
 
 def unanswered(requests: pd.DataFrame, store: Store, *, retry_failed: bool) -> pd.DataFrame:
+    """The requests that have no result yet, then those with a failure that is asked again: it may end the job again."""
     done = store.read(requests["request_id"], ["request_id"])
     again = asked_again(done["error"], retry_failed=retry_failed)
-    return requests[~is_among(requests["request_id"], done["request_id"][~again])]
+    left = requests[~is_among(requests["request_id"], done["request_id"][~again])]
+    failed = is_among(left["request_id"], done["request_id"][again])
+    return pd.concat([left[~failed], left[failed]]) if failed.any() else left
 
 
 def _studies(requests: pd.DataFrame) -> list[str]:

@@ -145,6 +145,20 @@ class Store:
                     if path != joined:
                         path.unlink(missing_ok=True)
 
+    def fail(self, request_ids: Iterable[str], error: str) -> None:
+        """Turn the answers to some requests into failures with an error. Their texts and their use stay."""
+        wanted = pa.array(request_ids, pa.string(), from_pandas=True)
+        with locks.only_writer(self.folder / "compaction"):
+            for path in self._paths():
+                table = _read(path, SCHEMA.names) if self._is_sound(path) else _empty(SCHEMA.names)
+                errors = table["error"]
+                failing = pc.and_(pc.is_in(table["request_id"], wanted), pc.is_null(errors))
+                if pc.any(failing).as_py():
+                    place = SCHEMA.get_field_index("error")
+                    changed = table.set_column(place, SCHEMA.field(place), pc.if_else(failing, error, errors))
+                    self._write(_groups(changed))
+                    path.unlink()
+
     def _joinable_files(self, wanted: pa.Array | None) -> list[Path]:
         """Sound files with wanted requests that are small or share a request with another, as written: neighbours stay
         neighbours.

@@ -22,7 +22,7 @@ PASSING |= {"transient"}
 REFUSED = frozenset({"bad_request", "wrong_model", "raised", "wrong_answer"})
 
 # Finish reasons of answers that end before they are complete. Such an answer is a failure that may pass.
-CUT_SHORT = frozenset({"abort", "error", "repetition"})
+CUT_SHORT = frozenset({"abort", "error", "repetition", "network_error", "insufficient_system_resource"})
 
 
 @dataclass(frozen=True)

@@ -84,17 +84,17 @@ class DecisionProtocol(Protocol[Decisions]):
             raise CallError("bad_request", "model of the answer is no text", billed=True)
         error, logprobs = self.wrong_model(model), None
         try:
-            if error is None:
-                results = decisions.read_all(content, self.form, labels)
-                problems = [decision for decision in results if isinstance(decision, DecisionError)]
-                self.unknown += bool(problems)
-                if len(problems) == len(results):
-                    details = self.connection.plain(str(problems[0]))
-                    error = f"{problems[0].reason}: {details}" if details else problems[0].reason
-                else:
-                    logprobs = _logprobs(results, labels, request.labels)
+            results = decisions.read_all(content, self.form, labels)
+            problems = [decision for decision in results if isinstance(decision, DecisionError)]
+            self.unknown += bool(problems)
+            if len(problems) < len(results):
+                logprobs = _logprobs(results, labels, request.labels)
+            elif error is None:
+                details = self.connection.plain(str(problems[0]))
+                error = f"{problems[0].reason}: {details}" if details else problems[0].reason
         except DecisionError as problem:
-            raise CallError("bad_request", self.connection.plain(str(problem)), billed=True) from None
+            if error is None:
+                raise CallError("bad_request", self.connection.plain(str(problem)), billed=True) from None
         return Response(
             request.request_id,
             text=json.dumps(content, ensure_ascii=False),

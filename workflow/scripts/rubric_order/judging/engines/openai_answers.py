@@ -22,6 +22,11 @@ PARTS = {
     "thinking": "reasoning",
     "reasoning": "reasoning",
 }
+# Finish reasons of compatible endpoints (Mistral, Z.AI, Gemini), in the words of OpenAI.
+FINISHES = dict.fromkeys(("max_tokens", "model_length", "model_context_window_exceeded"), "length")
+FINISHES |= dict.fromkeys(
+    ("sensitive", "safety", "recitation", "blocklist", "prohibited_content", "spii"), "content_filter"
+)
 MAX_UNKNOWN_SHARE = 1e-3  # share of the labels' probability; if more is unknown, no probabilities are reported
 
 
@@ -36,6 +41,19 @@ def usage_of(content: Mapping[str, Any]) -> Usage | None:
     if not (is_count(prompt) and is_count(completion)):
         return None
     return Usage(prompt, completion, min(max(cached, 0), prompt) if type(cached) is int else None)
+
+
+def finish_of(finish: object) -> object:
+    """A finish reason in the words of OpenAI. Gemini writes some in capitals, or adds details after a colon.
+
+    Examples:
+        >>> finish_of("MAX_TOKENS"), finish_of("content_filter: PROHIBITED_CONTENT"), finish_of("tool_calls")
+        ('length', 'content_filter', 'tool_calls')
+    """
+    if not isinstance(finish, str):
+        return finish
+    plain = finish.partition(":")[0].lower()
+    return FINISHES.get(plain, plain)
 
 
 def texts_of(message: Mapping[str, Any]) -> dict[str, object]:

@@ -25,12 +25,15 @@ VARIABLES = ("OPENAI_ADMIN_KEY", "OPENAI_CUSTOM_HEADERS", "OPENAI_ORG_ID", "OPEN
 
 # Statuses after which no call can succeed, each with the thing that the endpoint does not accept.
 MISTAKES = {401: "the key", 402: "payment", 404: "the model or base_url", 405: "base_url"}
+LATE = (504, 524)  # statuses of gateways that gave up while the model may have answered
+LATER = (409, 425, 498)  # further statuses after which a call may succeed; 498: Groq has no capacity
+# Messages about prompts that are too long, and codes of prompts that are filtered: there is no one status for either.
 TOO_LONG = re.compile(
-    "maximum context length|context length exceeded|context window|prompt is too long|longer than the maximum",
+    "maximum context length|context length exceeded|context window|context size|(prompt|input) is too long"
+    "|longer than the maximum|input token count|`max_new_tokens` must be|too many tokens: ",
     re.IGNORECASE,
 )
-
-
+FILTERED = re.compile("content_?filter|content_policy|data_?inspection_?failed", re.IGNORECASE)
 STREAM = re.compile(rb"(data|event|id|retry|):")  # beginning of a line of server-sent events
 STARTS = 1000  # first bytes of an answer, by which an answer other than a JSON object is recognised
 
@@ -194,18 +197,20 @@ class Connection:
             words = f"Error code: {response.status_code} - {content}"
         except (ValueError, RecursionError):
             content, words = text, text or f"Error code: {response.status_code}"
+        content = content[0] if isinstance(content, list) and content else content  # Gemini's form
         error = content.get("error", content) if isinstance(content, dict) else content
         error = error if isinstance(error, dict) else {}
-        code = f"{error.get('code')} {error.get('type')}"
-        return self._error(response.status_code, code, str(error.get("message") or words), response.headers)
+        return self._error(response.status_code, _code(error), str(error.get("message") or words), response.headers)
 
     def _content(self, answer: bytes) -> dict[str, Any]:
         try:
             content = _loads(answer)
         except (ValueError, RecursionError):
             raise CallError("malformed", "the answer is not whole JSON", billed=True) from None
-        if content.get("error"):  # some gateways send errors with status 200
-            raise self.refusal(500, content)
+        if content.get("error"):  # some gateways send errors with status 200, also after the model has begun
+            error = self.refusal(500, content)
+            error.billed = error.reason == "server_error"
+            raise error
         return content
 
     def refusal(self, status: int, content: Mapping[str, Any]) -> CallError:
@@ -213,7 +218,7 @@ class Connection:
         error = content.get("error")
         error = error if isinstance(error, dict) else {"message": error}
         status = error["code"] if isinstance(error.get("code"), int) else status
-        return self._error(status, f"{error.get('code')} {error.get('type')}", str(error.get("message")), {})
+        return self._error(status, _code(error), str(error.get("message")), {})
 
     def plain(self, text: str) -> str:
         return one_line(text, self.secrets)
@@ -235,14 +240,21 @@ class Connection:
         if status == 429:
             return CallError("rate_limited", details, again=soon and "insufficient_quota" not in code, after=after)
         if status == 408:
-            return CallError("timeout", details, again=soon, after=after)
-        if status in (409, 425) or status >= 500:
-            return CallError("server_error", details, again=soon, after=after)
+            return CallError("timeout", details, again=soon, after=after, billed=True)
+        if status in LATER or status >= 500:
+            return CallError("server_error", details, again=soon, after=after, billed=status in LATE)
         if status == 413 or "context_length_exceeded" in code or TOO_LONG.search(message):
             return CallError("prompt_too_long", details)
-        if "content_filter" in code:
+        if FILTERED.search(f"{code} {message}"):
             return CallError("content_filter", details)
         return CallError("bad_request", details)
+
+
+def _code(error: Mapping[str, Any]) -> str:
+    """Code and type of an error, in one text. A moderation of OpenRouter has reasons in its place."""
+    metadata = error.get("metadata")
+    moderated = isinstance(metadata, dict) and "flagged_input" in metadata
+    return f"{error.get('code')} {error.get('type')}" + " content_filter" * moderated
 
 
 def _loads(answer: bytes) -> dict[str, Any]:

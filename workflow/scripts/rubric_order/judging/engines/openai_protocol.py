@@ -14,6 +14,7 @@ from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.label_places import lines_pattern
 from rubric_order.judging.engines.openai_answers import (
     LoggedToken,
+    finish_of,
     read_options,
     read_several,
     start_of_answer,
@@ -161,7 +162,10 @@ class ChatCompletions(Protocol[Chat]):
         message = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(choice, dict) or not isinstance(message, dict):
             raise CallError("malformed", "the answer has no message", billed=True)
-        finish = choice.get("finish_reason")
+        if choice.get("error"):  # OpenRouter's error in the midst of an answer
+            details = choice["error"].get("message") if isinstance(choice["error"], dict) else choice["error"]
+            raise CallError("server_error", self.connection.plain(str(details)), billed=True)
+        finish = finish_of(choice.get("finish_reason"))
         texts: dict[str, str | None] = {}
         for name, text in (texts_of(message) | {"finish_reason": finish, "model": content.get("model")}).items():
             if not isinstance(text, str | None):
@@ -169,13 +173,13 @@ class ChatCompletions(Protocol[Chat]):
             texts[name] = text
         if finish in CUT_SHORT:
             raise CallError("server_error", f"the answer ended with {finish}", billed=True)
-        error, logprobs, place = self._error(texts), None, None
+        wrong, error, logprobs, place = self.wrong_model(texts["model"]), self._error(texts), None, None
         if error is None and variants is not None:
             logprobs, place = self._options(request, choice, texts, variants)
         return Response(
             request.request_id,
             **texts,  # type: ignore[arg-type]
-            error=error,
+            error=wrong or error,
             prompt_tokens=usage.prompt if usage else None,
             completion_tokens=usage.completion if usage else None,
             cached_tokens=usage.cached if usage else None,
@@ -184,12 +188,10 @@ class ChatCompletions(Protocol[Chat]):
         )
 
     def _error(self, texts: Mapping[str, str | None]) -> str | None:
-        """Reason why an answer counts as a failure; None where it is usable."""
-        if wrong := self.wrong_model(texts["model"]):
-            return wrong
+        """Reason why an answer counts as a failure; None where it is usable if the model is accepted."""
         if texts["finish_reason"] == "content_filter":
             return "content_filter"
-        if texts["refusal"]:
+        if texts["refusal"] or texts["finish_reason"] == "refusal":
             return "refusal"
         if texts["text"] is None and texts["finish_reason"] != "length":
             return f"no_content: finish_reason {self.connection.plain(str(texts['finish_reason']))}"

@@ -26,11 +26,13 @@ from rubric_order.judging.engines import PAUSE, Engine, Request, Resources, Resp
 from rubric_order.judging.engines.delivery import ENDING_SECONDS
 from rubric_order.judging.engines.handover import Handover
 from rubric_order.settings.judges.metered import Metered
+from rubric_order.settings.judges.python_functions import PythonCallable
 
 LIBRARY = Path(__file__).parents[3]
 AHEAD = 1024  # so many requests more than can be under way are given before the job takes a response
 TOGETHER = 64  # most requests that are given together
 FORCE_SECONDS = 15.0  # time after `ENDING_SECONDS` in which the sender ends by itself; after that it is killed
+BEAT_SECONDS = 1.0  # time between two signs that the interpreter is free
 LOCK_SECONDS = 10.0  # while another sender is at work, time between two checks that the job still waits
 
 END = "end"  # the job ends
@@ -191,9 +193,14 @@ class Sender(Engine[Metered]):
         try:
             entry = self._responses.recv()
         except (EOFError, OSError):
+            held = (
+                "; a call that holds the interpreter beyond its timeout ends it"
+                if isinstance(self.judge, PythonCallable)
+                else ""
+            )
             raise InputError(
-                f"judge: the process that sends its calls has ended with status {self._wait()}; the answers that have"
-                " come are kept. Run again to ask what is missing"
+                f"judge: the process that sends its calls has ended with status {self._wait()}{held}; the answers that"
+                " have come are kept. Run again to ask what is missing"
             ) from None
         if isinstance(entry, BaseException):
             raise entry
@@ -231,6 +238,15 @@ def _end_within(seconds: float) -> None:
     faulthandler.dump_traceback_later(seconds + FORCE_SECONDS, exit=True)
 
 
+def _next_entry(requests: Connection, judge: Metered) -> Any:
+    """The next entry from the job. Meanwhile a function that holds the interpreter for too long ends this process."""
+    while isinstance(judge, PythonCallable):
+        _end_within(judge.timeout)
+        if requests.poll(BEAT_SECONDS):
+            break
+    return requests.recv()
+
+
 def _serve(judge: Metered, resources: Resources, requests: Connection, responses: Connection) -> None:
     _allow_files()
     try:
@@ -243,7 +259,7 @@ def _serve(judge: Metered, resources: Resources, requests: Connection, responses
 
     def take() -> None:
         try:
-            while (entry := requests.recv()) != END:
+            while (entry := _next_entry(requests, judge)) != END:
                 inbox.put(entry)
         except (EOFError, OSError):
             killed.set()
