@@ -23,20 +23,20 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 BOUNDS = {
-    "library, code lines": 49_400,
-    "core without extras, code lines": 49_400,
-    "largest module, lines": 720,
+    "library, code lines": 50_000,
+    "core without extras, code lines": 50_000,
+    "largest module, lines": 540,
     "tests, code lines": 56_600,
     "rules, entries and captions, lines": 1_505,
     "`common.smk`, lines": 95,
-    "docstrings, words": 168_000,
-    "docstrings of `estimate.py`, words": 37_500,
+    "docstrings, words": 84_700,
+    "docstrings of `estimate.py`, words": 14_700,
     "docs, words": 133_000,
-    "longest caption, words": 380,
+    "longest caption, words": 141,
     "folders with more than 25 modules": 0,
     "modules in the longest chain of imports": 15,
-    "functions named by a preposition": 265,
-    "locals that are participles": 560,
+    "functions named by a preposition": 102,
+    "locals that are participles": 152,
     "literals of readouts outside their enum": 2,
 }
 PREPOSITIONS = r"_?(?:of|with|in|at|by|from|to|on|for|without|over|under|between)_"
