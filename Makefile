@@ -82,8 +82,9 @@ docs: $(VENV)/.docs ## build the documentation into docs/_build/html; a warning 
 docs-links: $(VENV)/.docs ## ask for every page of other sites that the documentation links to; needs a network
 	$(BIN)/sphinx-build --quiet --builder linkcheck docs docs/_build/links
 
-config-reference: env ## write docs/config.md, the reference of all keys of a config, and the schema for editors
+config-reference: env ## write docs/config.md, the lists of results in docs/, and the schema for editors
 	PYTHONPATH=workflow/scripts $(BIN)/python -m rubric_order.settings.reference > docs/config.md
+	PYTHONPATH=workflow/scripts $(BIN)/python -m rubric_order.settings.listings docs/statistics.md docs/results.md
 	PYTHONPATH=workflow/scripts $(BIN)/python -m rubric_order.settings.schema > workflow/schemas/config.schema.json
 
 contracts-page: env ## write docs/contracts.md, the columns of the files that stages hand on

@@ -314,7 +314,7 @@ def plan(judge, number):
     reads = planned.plan_reads(
         *texts, study="s", judge_id="j", judge=judge, template=template, design=design, probe="score_order"
     )
-    return reads, asked.of_reads(reads, *texts, template, probe="score_order").assign(probe="score_order")
+    return reads, asked.render_reads(reads, *texts, template, probe="score_order").assign(probe="score_order")
 
 
 @contextlib.contextmanager

@@ -2,9 +2,9 @@
 
     python tests/planted_bugs.py [NAME ...]     # all of them, or those of some packages
 
-Each package of the library has one. Prints one line for each bug, with the first test that fails, and ends with status
-1 where a bug is not caught. Pytest does not collect this file; `tests/unit/test_planted_bugs.py` checks that each can
-still be planted.
+Each package of the library has one or more. Prints one line for each bug, with the first test that fails, and ends with
+status 1 where a bug is not caught. Pytest does not collect this file; `tests/unit/test_planted_bugs.py` checks that
+each can still be planted.
 """
 
 import os
@@ -139,15 +139,22 @@ BUGS = (
         ("test_probes.py",),
     ),
     Bug(  # people's scores stay as they were where a pair is turned round
-        "recorded",
-        "recorded/reads.py",
-        "values[::-1] if turned else values",
-        "values",
+        "intake",
+        "intake/recorded/plans.py",
+        "values[names.index(name)] for name in ranked",
+        "values[names.index(name)] for name in names",
         ("test_recorded_reads.py",),
     ),
+    Bug(  # packages of others find the checks of fields in the place of the contract of importers
+        "recorded",
+        "recorded/formats.py",
+        "rubric_order.intake.recorded.formats import",
+        "rubric_order.intake.recorded.fields import",
+        ("test_plugins.py",),
+    ),
     Bug(  # levels count as shown from the lowest on, whatever their order in the prompt
-        "logs",
-        "logs/cutting.py",
+        "intake",
+        "intake/logs/cutting.py",
         "places[label] for label in prompt.block.labels",
         "places[label] for label in labels",
         ("test_logs.py",),

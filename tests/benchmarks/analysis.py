@@ -23,6 +23,7 @@ import psutil
 import pyarrow.parquet as pq
 import yaml
 
+from rubric_order import registry
 from rubric_order.settings import results
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,8 +71,8 @@ def config(scale: float) -> dict:
     study = {"datasets": list(DATASETS), "judges": list(judges), "scales": [2, 3, 5, 9]}
     study["strategies"] = ["balanced", "random", "fixed"]
     blocks = {
-        kind: {name: {} for name, keys in blocks_of_kind.items() if _of_setting_1(keys)}
-        for kind, blocks_of_kind in results.BLOCKS.items()
+        kind: {name: {} for name in registry.OURS[kind] if _of_setting_1(results.defaults(kind, name))}
+        for kind in registry.SHOWN
     }
     return {"datasets": datasets, "judges": judges, "studies": {"position_bias": study}, **blocks}
 
@@ -85,9 +86,9 @@ def scores() -> list[str]:
     ]
 
 
-def _of_setting_1(keys: Mapping[str, results.Key]) -> bool:
+def _of_setting_1(defaults: Mapping[str, object]) -> bool:
     """True if a figure or table is about the order of score options in one study."""
-    return "study" in keys and keys["study"].default == "position_bias"
+    return defaults.get("study") == "position_bias"
 
 
 def snakemake(folder: Path, *arguments: str) -> subprocess.Popen:

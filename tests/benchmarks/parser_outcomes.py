@@ -27,8 +27,8 @@ TIE = re.compile(r"\b[A-Z]\s?==?\s?[A-Z]\b")
 
 def dump(folder: Path) -> None:
     """Write one line of JSON an answer: file, line, label, reason and form."""
+    from rubric_order.intake.recorded import discovery, formats
     from rubric_order.parsing import choices, one_score, verdict
-    from rubric_order.recorded import discovery, formats
 
     files = sorted({file for judge in discovery.discover(folder).values() for file in judge["files"]})
     for file in files:
@@ -67,7 +67,7 @@ def earlier(folder: Path, commit: str) -> dict[tuple[str, int], dict]:
 
 def texts(folder: Path, places: set[tuple[str, int]]) -> dict[tuple[str, int], str]:
     """The answers in some places."""
-    from rubric_order.recorded import formats
+    from rubric_order.intake.recorded import formats
 
     return {
         (name, record["line"]): record["response"]

@@ -19,7 +19,7 @@ import sys
 sys.path.insert(0, {scripts!r})
 from rubric_order.run import scheduling
 if config["ours"]:
-    scheduling.keep_one_timer(scheduling.of_snakemake())
+    scheduling.keep_one_timer(scheduling.scheduler_class())
 rule all:
     input: expand("made/{{number}}", number=range(config["jobs"]))
 rule one:

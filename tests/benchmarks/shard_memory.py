@@ -80,7 +80,7 @@ def write_store(folder: Path, rows: range) -> None:
             [pa.array(known.get(field.name, [None] * len(part)), field.type) for field in stores.SCHEMA],
             schema=stores.SCHEMA,
         )
-        parquet.write_by_content(parquet.in_row_groups(table), folder, plain="request_id")
+        parquet.write_by_content(parquet.split_row_groups(table), folder, plain="request_id")
 
 
 def name(row: int) -> str:

@@ -152,7 +152,8 @@ class Cell:
         heavy: share of the items that the first group has; 0 for groups of one size.
         effect: what is planted, in log-weights. lost: what becomes of the scores.
         apart: whether probabilities come from another call, which what is planted does not move.
-        repeats: reads of each prompt. copied: whether these are copies of the first.
+        one_hot: whether the probability of the score that was written is 1.
+        repeats: reads of each prompt. copied: share of these that are copies of the first.
         prompts: what each prompt of an item adds to each score, standard deviation in log-odds.
         own: the same, for what a group adds to each score in all prompts.
         asked: whether a read that is lost was asked for.
@@ -178,7 +179,8 @@ class Cell:
     greedy: bool = False
     apart: bool = False
     repeats: int = 1
-    copied: bool = False
+    one_hot: bool = False
+    copied: float = 0.0
     asked: bool = True
     stray: int = 0
 
@@ -198,23 +200,26 @@ CELLS = (
     right("highest score in 96% of the reads, in 60% of the usual ordering", 1, effect=hidden_ceiling),
     wrong("first position worth .01 log-odds", 2, effect=first(0.01), soft=True, groups=400),
     right("first position worth .01 log-odds", 2, EQUIVALENT, 0.8, effect=first(0.01), soft=True, groups=400),
-    *(
+    *(  # .6 log-odds: SD of items .102, at the margin of .1; 1: .17
         wrong(
-            "written scores of groups move by .5 log-odds, probabilities of another call do not",
+            f"written scores of groups move by {size:g} log-odds, probabilities of another call do not",
             3,
             EQUIVALENT,
-            effect=groups_apart(0.5),
+            effect=groups_apart(size),
             soft=True,
             apart=True,
             groups=groups,
             per_group=per_group,
         )
-        for groups, per_group in ((400, 1), (100, 4))
+        for size, groups, per_group in ((0.6, 400, 1), (0.6, 200, 1), (0.6, 100, 4), (1.0, 200, 1))
     ),
-    right("no effect", 3, EQUIVALENT, 0.8, soft=True, groups=200, per_group=2),
+    *(right("no effect", 3, EQUIVALENT, 0.8, soft=True, groups=groups, per_group=2) for groups in (200, 400)),
     wrong("60% of the scores up to 2 lost in the usual ordering", 6, lost=low_lost(0.6), groups=400),
     right("the same beside a shift of one ordering", 6, lost=low_lost(0.3), effect=shifted(0.8), groups=400),
-    wrong("each row three times", 7, CHANGED, repeats=3, copied=True),
+    wrong("each row three times", 7, CHANGED, repeats=3, copied=1.0),
+    wrong("nine of ten repeats are copies", 7, CHANGED, repeats=2, copied=0.9),
+    right("repeats are true", 7, CHANGED, repeats=2),
+    wrong("probabilities of 0 and 1", 7, CHANGED, soft=True, one_hot=True),
     right("one group has 12% of the items, first position worth 1", 9, heavy=0.12, groups=200, effect=first(1.0)),
     wrong("one group has 12% of the items, opinions of groups", 9, heavy=0.12, groups=200, own=0.7, prompts=0.3),
     wrong(
@@ -242,6 +247,17 @@ CELLS = (
         "one stray ordering, another shifted alone", 12, CLAIMED, effect=shifted(1.0), soft=True, prompts=0.1, stray=1
     ),
     *(wrong("30% of the answers at position 1 lost", 6, lost=first_lost(0.3), groups=groups) for groups in (100, 400)),
+    *(
+        wrong(
+            "30% of the answers at position 1 lost, all near 50:50",
+            6,
+            n=2,
+            tolerance=1.0,
+            lost=first_lost(0.3),
+            groups=groups,
+        )
+        for groups in (100, 400)
+    ),
     right("10% of the answers at position 1 lost, which adds 1", 6, lost=first_lost(0.1), effect=first(1.0)),
     # Held before.
     wrong("no effect, noise of prompts", 0, prompts=0.6),
@@ -297,13 +313,15 @@ def reads(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
     """The reads of one study, as `rubric-order audit` takes them."""
     before, weight, of = weights(cell, rng)
     shares = shares_of(weight)
-    tables = []
+    tables, first = [], np.empty(0)
     for repeat in range(cell.repeats):
-        if repeat == 0 or not cell.copied:
+        if repeat == 0 or cell.copied < 1:
             at = (shares.cumsum(axis=-1) < rng.random((*shares.shape[:2], 1))).sum(axis=-1).clip(max=cell.n - 1)
             at = shares.argmax(axis=-1) if cell.greedy else at
             score = np.take_along_axis(np.broadcast_to(of.rows, shares.shape), at[..., None], axis=-1)[..., 0] + 1.0
             score = cell.lost(score, of)
+            first = score if repeat == 0 else first
+            score = score if repeat == 0 else np.where(rng.random(score.shape) < cell.copied, first, score)
         item, read = np.indices(score.shape).reshape(2, -1)
         names = np.array([" ".join(map(str, row + 1)) for row in of.rows])
         columns = {"item": item, "group": of.group[item], "ordering": names[read], "score": score.ravel()}
@@ -311,6 +329,8 @@ def reads(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
         if cell.soft:
             by_score = np.empty(shares.shape)
             known = shares_of(before) if cell.apart else shares
+            if cell.one_hot:
+                known = np.where(np.isnan(score)[..., None], np.nan, of.rows + 1 == score[..., None])
             np.put_along_axis(by_score, np.broadcast_to(of.rows, shares.shape), known, axis=-1)
             tables[-1] = tables[-1].assign(**{f"p_{k + 1}": by_score[..., k].ravel() for k in range(cell.n)})
     table = pd.concat(tables, ignore_index=True)

@@ -39,7 +39,7 @@ class Cell:
             or down. of_group: SD of the effect that each group has.
         orders: ``both``; ``one`` drawn for each comparison; ``better 62%``, where the better one stands first in 62%;
             or ``better``, where it always stands first except in the commonest pair. repeats: reads of each order.
-            again: further reads of the first order.
+            again: further reads of the first order. copied: whether repeats are copies of the first read.
         tie: probability of a tie in each of the two orders.
         lost: probability that a read has no choice. refused: the same of wins of model 0 in the order that shows it
             first. refused_first: the same of wins of the first position.
@@ -63,6 +63,7 @@ class Cell:
     orders: str = "both"
     repeats: int = 1
     again: int = 0
+    copied: bool = False
     tie: tuple[float, float] = (0.0, 0.0)
     lost: float = 0.0
     refused: float = 0.0
@@ -80,6 +81,8 @@ CELLS = (
     Cell("no preference", 4, groups=60),
     Cell("no preference, groups of 5 with effects of their own", 4, groups=60, per_group=5, of_group=0.7),
     Cell("no preference, each order read twice", 4, repeats=2),
+    Cell("no preference, each read twice in the table", 7, repeats=2, copied=True),
+    right("each comparison +-2 for the first or the last", 4, BIASED, 0.9, groups=400, single=2.0, repeats=2),
     Cell("AB three times, BA once", 8, again=2),
     *(
         Cell("each comparison +-2 for the first or the last", 4, EQUIVALENT, groups=groups, single=2.0, repeats=repeats)
@@ -165,6 +168,8 @@ def reads(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
     position = np.where(log_odds + noise > 0, 0, 1)
     position[rng.random(n) < cell.flips] = 0
     tie = rng.random(swapped.shape) < np.where(swapped, cell.tie[1], cell.tie[0])
+    if cell.copied:
+        position, tie = (np.repeat(part[:, :: cell.repeats], cell.repeats, axis=1) for part in (position, tie))
     lost = rng.random(swapped.shape) < cell.lost
     lost |= ~swapped & (position == 0) & (rng.random(swapped.shape) < cell.refused)
     lost |= (position == 0) & (rng.random(swapped.shape) < cell.refused_first)

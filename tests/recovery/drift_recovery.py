@@ -174,7 +174,8 @@ def year(cell: Cell, rng: np.random.Generator, days: int = DAYS) -> dict[str, np
     with np.errstate(invalid="ignore"):  # a group without a score under the usual ordering
         means = {"score": score / sizes, "order": away / usual, "ends": ends / sizes, "failed": failed / sizes}
     series = {name: values.round(6) for name, values in means.items()}
-    return series | {"distance": np.abs(series["score"][1:] - series["score"][0])}
+    away = series["score"][1:] - series["score"][0]
+    return series | {"distance": np.abs(away - np.median(away, axis=1, keepdims=True)).round(9)}
 
 
 def near(values: np.ndarray, weights: np.ndarray, latest: list[np.ndarray]) -> Iterator[np.ndarray]:

@@ -122,7 +122,7 @@ def learnt(shares: np.ndarray, group: np.ndarray, written: np.ndarray | None) ->
     if written is None:
         places = np.broadcast_to(PLACES, shares.shape)
         by_score = np.take_along_axis(shares, places, axis=2)
-        soft = learning.soft_sums(preference.of_probabilities(by_score, places, group))
+        soft = learning.soft_sums(preference.compare_probabilities(by_score, places, group))
     else:
         hard = learning.hard_sums(written, SHOWN, halves.halves(SHOWN).targets(written), group)
     return learning.learn(learning.Evidence(5, soft, hard, items, 10 * items), np.arange(len(items)))

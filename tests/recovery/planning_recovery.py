@@ -46,7 +46,8 @@ class Planned:
 
     Attributes:
         reads: the simulated judge without a bias; its number of groups is not used.
-        asks: the verdict. log_odds, points: the effect that is planted where it is `biased`.
+        asks: the verdict. log_odds, points: the effect that is planted where it is `biased`, at least the margin: more
+            groups show that a smaller one is negligible.
     """
 
     reads: Cell
@@ -65,7 +66,7 @@ CELLS = (
     Planned(_judge("wavering", **WAVERING), BIASED, log_odds=0.3),
     Planned(_judge("decisive, groups of 3 with opinions", per_group=3, own=0.5, **DECISIVE), BIASED, points=0.1),
     Planned(
-        _judge("pass or fail, groups of 3 that prefer positions", per_group=3, places=0.2, **PASS_FAIL), BIASED, 0.12
+        _judge("pass or fail, groups of 3 that prefer positions", per_group=3, places=0.2, **PASS_FAIL), BIASED, 0.25
     ),
     Planned(_judge("mostly passing", centre=1.05, spread=0.1, **PASS_FAIL), BIASED, points=0.1),
     Planned(_judge("mostly passing, many undecided", centre=0.9, spread=0.5, **PASS_FAIL), BIASED, log_odds=0.5),
@@ -73,7 +74,6 @@ CELLS = (
     Planned(_judge("pass or fail, each ordering read four times", repeats=4, **PASS_FAIL), EQUIVALENT),
     Planned(_judge("wavering, groups of 2 with opinions", soft=True, per_group=2, own=0.5, **WAVERING), EQUIVALENT),
     Planned(_judge("pass or fail", soft=True, **PASS_FAIL | {"prompts": 0.3}), EQUIVALENT),
-    Planned(_judge("wavering", soft=True, **WAVERING), BIASED, log_odds=0.03),
 )
 
 
@@ -140,8 +140,9 @@ def planned(cell: Planned, *, before: bool = False) -> float:
     if before:
         errors = errors._replace(differ=math.nan)
     if cell.asks == BIASED:
-        return planning_groups.for_biased(errors, log_odds=cell.log_odds, points=cell.points).groups
-    return planning_groups.for_equivalent(errors, **MARGINS).groups
+        margin = MARGINS["margin_points" if cell.points else "margin_log_odds"]
+        return planning_groups.bias_groups(errors, log_odds=cell.log_odds, points=cell.points, margin=margin).groups
+    return planning_groups.equivalence_groups(errors, **MARGINS).groups
 
 
 def made(cell: Cell, studies: int, seed: int) -> Iterator[card.Card]:
@@ -191,12 +192,17 @@ def needed(cell: Planned, studies: int, seed: int) -> float:
 def _at_power(shares: dict[int, float], studies: int) -> float:
     """The number of groups at which a probit line through shares has `POWER`."""
     at, share = np.log([*shares]), np.array([*shares.values()])
+    if share.max() < POWER:
+        raise ValueError(f"expected a share from {POWER:.0%} on, found {shares}")
 
     def loss(line: np.ndarray) -> float:
         p = np.clip(special.ndtr(line[0] + math.exp(line[1]) * (at - at.mean())), 1e-9, 1 - 1e-9)
         return -float(studies * (share * np.log(p) + (1 - share) * np.log(1 - p)).sum())
 
-    fits = [optimize.minimize(loss, [0.84, start], method="Nelder-Mead") for start in (0.5, 1.5, 2.5)]
+    fits = [
+        optimize.minimize(loss, [0.84, start], method="Nelder-Mead", bounds=[(-5, 5), (-3, 5)])
+        for start in (0.5, 1.5, 2.5)
+    ]
     level, slope = min(fits, key=lambda fit: fit.fun).x
     return math.exp(at.mean() + (special.ndtri(POWER) - level) / math.exp(slope))
 

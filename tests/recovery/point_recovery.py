@@ -128,7 +128,7 @@ def selected(judge: Simulation, n: int, *, seed: int) -> dict[str, float]:
     drawn = resampling.bootstrap_sums(counts, RESAMPLES, rng=np.random.default_rng(seed))
     direction = uniformity.direction(*uniformity.simultaneous_intervals(counts, CONFIDENCE))
     low, high = uniformity.v_interval(counts, drawn, CONFIDENCE)
-    layout = preference.of_scores(
+    layout = preference.compare_scores(
         scores.astype(int) - 1, permutations.positions_of(np.ascontiguousarray(block.shown)) - 1, group
     )
     found = preference.preference(layout)
@@ -149,7 +149,7 @@ def selected(judge: Simulation, n: int, *, seed: int) -> dict[str, float]:
         "near_uniform": direction == uniformity.DIRECTIONS.none,
         "first_biased": direction == uniformity.DIRECTIONS.first,
         "no_width": high - low <= uniformity.NO_WIDTH,
-        "no_width_now": bool(np.diff(uniformity.with_width(low, high))[0] <= uniformity.NO_WIDTH),
+        "no_width_now": bool(np.diff(uniformity.drop_widthless(low, high))[0] <= uniformity.NO_WIDTH),
         "saturated": uniformity.is_saturated(commonest, discordant),
     }
 

@@ -117,7 +117,7 @@ def laid(setting: Setting, studies: int, *, seed: int = FIRST_STUDY) -> Iterator
             values = np.nan_to_num(reads.scores, nan=0.0).astype(int) - 1
         else:
             values = np.take_along_axis(reads.probabilities, places, axis=2)
-        layout = preference.of_scores if setting.readout == "hard" else preference.of_probabilities
+        layout = preference.compare_scores if setting.readout == "hard" else preference.compare_probabilities
         for study in range(count):
             rows = slice(study * items, (study + 1) * items)
             yield layout(values[rows], places[rows], group)

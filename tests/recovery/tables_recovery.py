@@ -162,11 +162,10 @@ def halo_of(
     own, apart = (np.clip(np.round(3 + side), 1, 5) if rounded else side for side in (own, apart))
     found = {}
     for basis, sides in {"means": [side.mean(axis=1) for side in (own, apart)], "reads": [own, apart]}.items():
-        p = []
-        for raw in (None, (own, apart)):
-            values, unit = halo._left_out(np.arange(texts), *sides, raw)
-            p.append(float(resampling.jackknife_t(values, CONFIDENCE, sizes=resampling.part_sizes(unit)).p))
-        found[f"halo of {basis}"] = float(p[0] < LEVEL), float(p[1] < LEVEL)
+        (one, other), _, unit = halo._left_out(np.arange(texts), sides)
+        before = resampling.jackknife_t(one - other, CONFIDENCE, sizes=resampling.part_sizes(unit))
+        now = halo._difference(*halo._left_out(np.arange(texts), sides, (own, apart)), CONFIDENCE)
+        found[f"halo of {basis}"] = float(before.p < LEVEL), float(now.p < LEVEL)
     return found
 
 

@@ -83,12 +83,8 @@ def test_more_groups_exclude_smaller_drifts():
 @pytest.mark.slow
 @pytest.mark.parametrize("title", QUIET)
 def test_forty_years_of_a_judge_that_does_not_change_have_two_alarms_at_most(title):
-    """The page on the gate has those of a hundred years: ``python tests/recovery/drift_recovery.py``.
-
-    Answers of which half are used again are quiet for a month alone: with more days, some gates find a change.
-    """
-    days = 30 if "of the answers are those" in title else drift_recovery.DAYS
-    assert run(title, 40, days)["false"] <= 2
+    """The page on the gate has those of a hundred years: ``python tests/recovery/drift_recovery.py``."""
+    assert run(title, 40, drift_recovery.DAYS)["false"] <= 2
 
 
 @pytest.mark.slow

@@ -102,7 +102,7 @@ def test_an_order_that_moves_all_candidates_alike_moves_no_rank():
     assert found.points_shared == pytest.approx(0.6)
     assert found.places_shared.max() == found.places.max() == 0
     assert not found.best_shared.any()
-    noisy = reach.by_chance(
+    noisy = reach.chance_reach(
         np.array([[2.0, 2.6], [2.3, 2.9]])[:, :, None], np.array([[0, 1]]), 0, count=200, rng=np.random.default_rng(1)
     )
     assert noisy.places_shared.mean() > 0.3  # exchanges take the common move for chance

@@ -50,7 +50,10 @@ def test_the_command_takes_all_of_it_from_a_pilot(tmp_path):
     cell = card_recovery.Cell("", 7, groups=60, tolerance=0.12, soft=True)
     pilot = tmp_path / "pilot.csv"
     card_recovery.reads(cell, np.random.default_rng(1)).to_csv(pilot, index=False)
-    (found,) = json.loads(run(pilot, "--json", "--effect", 0.05).stdout)
+    (found,) = json.loads(run(pilot, "--json", "--effect", 0.05, "--effect-points", 0.2).stdout)
+    assert found["groups_for_biased"]["log_odds"] is None  # below the margin
+    assert found["groups_for_biased"]["points"] >= 20
+    (found,) = json.loads(run(pilot, "--json", "--effect", 0.3).stdout)
     assert found["reads_per_group"] == 10
     assert found["groups_for_biased"]["log_odds"] >= 20
     assert found["groups_for_equivalent"] >= 107
@@ -60,11 +63,17 @@ def test_the_command_takes_all_of_it_from_a_pilot(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", [1])
+@pytest.mark.parametrize("place", [1, 2])
 def test_the_planned_number_is_near_the_one_that_simulated_cards_need(place):
     row = planning_recovery.run(planning_recovery.cells()[place], 40, 5).iloc[0]
     print(row.to_dict())
     assert 0.7 < row["now"] < 1.4  # 75% to 125%, and two standard errors of so few studies
+
+
+def test_shares_that_jump_have_a_number_and_shares_below_have_none():
+    assert 100 < planning_recovery._at_power({80: 0.0, 100: 0.0, 125: 1.0}, 40) < 125
+    with pytest.raises(ValueError, match="expected a share from 80% on"):
+        planning_recovery._at_power({108: 0.2, 135: 0.075, 169: 0.05, 3499: 0.0}, 40)
 
 
 def test_every_cell_has_a_name_of_its_own():

@@ -153,19 +153,15 @@ def test_families_have_a_test_for_each_judge_and_their_smallest_p_is_adjusted(ti
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("title", "least"),
-    # The correction of halo for the noise of reads costs power in so few texts: 14% of tests find it, and 23% without.
-    [("halo: inside less alone", 0.1), ("rank_reversal: excess of reversed pairs", 0.2)],
-)
-def test_tests_of_few_groups_keep_their_level_and_find_what_is_planted(title, least):
+@pytest.mark.parametrize("title", ["halo: inside less alone", "rank_reversal: excess of reversed pairs"])
+def test_tests_of_few_groups_keep_their_level_and_find_what_is_planted(title):
     rng = np.random.default_rng(11)
     found = [point_recovery.FAMILIES[title](rng) for _ in range(120)]
     p, holm = (np.array([table[name] for table in found]) for name in ("p", "p_holm"))
     assert 0.01 < (p < 0.05).mean() < 0.07  # of 720, two standard errors are 1.6%
     assert (holm < 0.05).any(axis=1).mean() < 0.1
     (planted,) = (make for name, make in point_recovery.PLANTED.items() if name.split(":")[0] == title.split(":")[0])
-    assert (np.array([planted(rng)["p_holm"] for _ in range(10)]) < 0.05).mean() > least
+    assert (np.array([planted(rng)["p_holm"] for _ in range(10)]) < 0.05).mean() > 0.2
 
 
 def test_intervals_of_few_groups_are_longer_than_percentiles():

@@ -304,12 +304,12 @@ def refusal(scores, goal):
 def test_what_a_pilot_cannot_tell_is_refused(scores):
     hard = scores.drop(columns=["expected_score", "position_probabilities"])
     assert "one ordering" in refusal(made(strategy="single"), "mean")
-    assert "of one group" in refusal(hard.assign(group_id="g"), "mean")
+    assert "is 1 group of items" in refusal(hard.assign(group_id="g"), "mean")
     names = pd.Series(sorted(hard["group_id"].unique()))
     few = hard[hard["group_id"].isin(names[:29])]
-    assert "the items are of 29 groups, so how groups differ is not known well" in refusal(few, "mean")
+    assert "there are 29 groups of items; at least 30 are needed to know how groups differ" in refusal(few, "mean")
     one = hard.assign(group_id=hard["group_id"].where(~hard["group_id"].isin(names[:20]), "large"))
-    assert "groups, worth " in refusal(one, "mean")
+    assert "groups of items, as informative as " in refusal(one, "mean")
     people = hard.assign(human_score=hard["human_score"].where(hard["group_id"].isin(names[:29])))
     assert "the items with human scores are of 29 groups" in refusal(people, "r")
     assert "human score" in refusal(hard.assign(human_score=np.nan), "r")

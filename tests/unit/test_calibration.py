@@ -131,7 +131,7 @@ def test_positions_without_their_shrinkage_are_those_of_position_preference():
     laid = laid_out(Simulation(preference="u_shaped", preference_strength=3), groups=60)
     found = learning.learn(laid.evidence(), np.arange(60))
     by_score = np.take_along_axis(laid.probabilities, np.broadcast_to(laid.places, laid.probabilities.shape), axis=2)
-    soft = preference.of_probabilities(by_score, np.broadcast_to(laid.places, by_score.shape), laid.group)
+    soft = preference.compare_probabilities(by_score, np.broadcast_to(laid.places, by_score.shape), laid.group)
     assert found.position == pytest.approx(preference.preference(soft).positions.coefficients, rel=1e-6)
 
 

@@ -126,7 +126,7 @@ def test_what_cannot_be_learnt_from_is_named(reads):
     usual = reads[reads["ordering"] == "1 2 3 4 5"]
     with pytest.raises(ro.InputError, match="judge 'judge': nothing to learn from; expected items"):
         ro.calibrate(usual)
-    with pytest.raises(ro.InputError, match="expected at least 2 groups to learn from, found 1"):
+    with pytest.raises(ro.InputError, match="there is 1 group; at least 2 are needed to learn from"):
         ro.calibrate(reads.assign(group="one"))
 
 

@@ -3,16 +3,17 @@
 import ast
 import importlib
 import inspect
+import os
 import re
+import subprocess
+import sys
 
 import docutils.core
 import pytest
 from factories import blocks_of_all_results
 
 from rubric_order import catalogue, registry
-from rubric_order.base.code_hash import constant
 from rubric_order.figures import presets, style
-from rubric_order.settings import results
 
 SHOWN = [
     (kind, name, shown)
@@ -81,11 +82,11 @@ def test_a_table_or_figure_takes_the_statistics_and_settings_that_the_catalogue_
     given = {*shown.statistics, *defaults[kind][name]} - {"condition"}
     if kind == "figures":
         assert {"view", "layout", "labels"} <= needed
-        read = fields_read(inspect.getsource(module))
+        read = fields_read(inspect.getsource(inspect.getmodule(module.draw)))
         known, needed = (names - {"view", "layout"} | read for names in (known, needed))
         given = {"height_in" if key in presets.LENGTHS else key for key in given} | {"labels"}
     else:
-        given -= {"also"}  # nor further studies, see `tables.of_studies`
+        given -= {"also"}  # nor further studies, see `tables.study_rows`
     assert {*shown.statistics} <= {*catalogue.STATISTICS}
     assert {*shown.derived} <= given
     assert needed <= given <= known
@@ -94,9 +95,9 @@ def test_a_table_or_figure_takes_the_statistics_and_settings_that_the_catalogue_
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, name, _ in SHOWN])
-def test_a_caption_is_filled_with_settings_and_is_plain_text(kind, name, defaults, root):
-    module = root / "workflow/scripts/rubric_order" / catalogue.module_file(kind, name)
-    caption = constant(module, "CAPTION").format(**defaults["statistics"] | defaults[kind][name])
+def test_a_caption_is_short_and_filled_with_settings_and_is_plain_text(kind, name, defaults):
+    assert 0 < len(registry.shown(kind, name).caption.split()) <= 60
+    caption = registry.caption(kind, name).format(**defaults["statistics"] | defaults[kind][name])
     assert not set("{}") & set(caption)
     settings = {"report_level": 1, "halt_level": 1}  # any remark of docutils is an error
     html = docutils.core.publish_parts(caption, writer="html", settings_overrides=settings)["body"]
@@ -104,16 +105,32 @@ def test_a_caption_is_filled_with_settings_and_is_plain_text(kind, name, default
 
 
 @pytest.mark.parametrize(("kind", "name", "shown"), SHOWN, ids=[f"{kind} {name}" for kind, name, _ in SHOWN])
-def test_a_caption_that_speaks_of_a_bootstrap_is_of_a_statistic_that_draws_one(kind, name, shown, root):
-    caption = str(constant(root / "workflow/scripts/rubric_order" / catalogue.module_file(kind, name), "CAPTION"))
+def test_a_caption_that_speaks_of_a_bootstrap_is_of_a_statistic_that_draws_one(kind, name, shown):
+    caption = registry.caption(kind, name)
     drawing = {"bootstrap", "bootstrap/resamples", "paired", "paired/resamples"}
     draws = any(drawing & {*catalogue.STATISTICS[read].settings} for read in shown.statistics)
     assert draws or "bootstrap" not in re.sub(r"\{.*?\}", "", caption)
 
 
-def test_config_knows_the_tables_and_figures_of_the_catalogue_and_no_others():
-    assert set(results.TABLES) == set(catalogue.TABLES)
-    assert set(results.FIGURES) == set(catalogue.FIGURES)
+def test_a_folder_has_the_modules_of_its_record_and_no_others(root):
+    folders = [path.parent for path in (root / "workflow/scripts/rubric_order/analyses").glob("*/*/__init__.py")]
+    assert len(folders) == len({folder.name for folder in folders}) > 70
+    for folder in folders:
+        record = catalogue.result(folder.name)
+        parts = {catalogue.RECORDS[kind] for kind in catalogue.MODULES if folder.name in registry.OURS[kind]}
+        assert parts == {part for part in catalogue.RECORDS.values() if getattr(record, part) is not None}
+        assert {path.stem for path in folder.glob("*.py")} - {"__init__", "record"} == {
+            module for kind, module in catalogue.MODULES.items() if catalogue.RECORDS[kind] in parts
+        }
+
+
+def test_no_record_is_imported_before_it_is_looked_up(root):
+    code = "import sys; from rubric_order import catalogue as c; list(c.TABLES); c.module('figures', 'power'); "
+    code += "'power' in c.FIGURES; c.STATISTICS['halo']; print(*(name for name in sys.modules if '.record' in name))"
+    environment = os.environ | {"PYTHONPATH": str(root / "workflow/scripts")}
+    command = [sys.executable, "-c", code]
+    listed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+    assert listed == ["rubric_order.analyses.criteria.halo.record"]
 
 
 def test_the_probes_of_a_result_are_those_behind_its_statistics():

@@ -13,10 +13,11 @@ ORDERINGS = [np.roll(np.arange(1, 6), -turn)[::side] for side in (1, -1) for tur
 NAMES = [" ".join(map(str, ordering)) for ordering in ORDERINGS]
 
 
-def rows(score, *, group=None, probabilities=None, repeats=1, stray=0, asked=None):
+def rows(score, *, group=None, probabilities=None, repeats=1, second=None, stray=0, asked=None):
     """Rows of causes of a table of scores, items by orderings; NaN for a read without a score.
 
-    `stray` reads have an ordering of their own. `asked` is True for the reads that there are.
+    `second` has further reads of each prompt. `stray` reads have an ordering of their own. `asked` is True for the
+    reads that there are.
     """
     item, read = np.indices(score.shape).reshape(2, -1)
     group = np.arange(len(score)) if group is None else group
@@ -24,6 +25,7 @@ def rows(score, *, group=None, probabilities=None, repeats=1, stray=0, asked=Non
     if probabilities is not None:
         columns |= {f"p_{level + 1}": probabilities[..., level].ravel() for level in range(5)}
     table = pd.concat([pd.DataFrame(columns)] * repeats, ignore_index=True)
+    table = table if second is None else pd.concat([table, table.assign(score=second.ravel())], ignore_index=True)
     table.loc[: stray - 1, "ordering"] = "2 1 3 5 4"
     table = table if asked is None else table[asked.ravel()]
     (block,) = estimates.kept(estimates.scores_of(table)).blocks
@@ -32,14 +34,18 @@ def rows(score, *, group=None, probabilities=None, repeats=1, stray=0, asked=Non
     return {row["cause"]: row for row in found if row["readout"] == "hard" or row["cause"] in ("scale", "rounding")}
 
 
-def drawn(seed, items=60, *, times=(1.0,) * 10, first=0.0):
-    """Scores drawn from probabilities, and these; `times` multiplies the log-odds of each ordering."""
+def drawn(seed, items=60, *, times=(1.0,) * 10, first=0.0, noise=None):
+    """Scores drawn from probabilities, and these; `times` multiplies the log-odds of each ordering.
+
+    `noise` is the seed of another draw from the same probabilities.
+    """
     rng = np.random.default_rng(seed)
     quality = rng.uniform(1, 5, items)
     worth = -((np.arange(1, 6) - quality[:, None]) ** 2) / 2
     at = np.array([np.argsort(ordering) for ordering in ORDERINGS])  # position of each score
     logs = worth[:, None, :] * np.array(times)[:, None] + first * (at == 0) + 0.05 * rng.normal(size=(items, 10, 5))
     shares = np.exp(logs) / np.exp(logs).sum(axis=2, keepdims=True)
+    rng = rng if noise is None else np.random.default_rng(noise)
     score = 1.0 + (shares.cumsum(axis=2) < rng.random((items, 10, 1))).sum(axis=2)
     return np.minimum(score, 5), shares
 
@@ -50,6 +56,14 @@ def test_repeats_that_never_differ_are_copies_only_where_orderings_differ():
     assert "copies" not in rows(score)
     assert "copies" not in rows(np.repeat(score[:, :1], 10, axis=1), repeats=2)
     assert "copies" not in rows(score[:1], repeats=2)  # ten repeats can agree by chance
+
+
+def test_copies_beside_a_few_true_repeats_are_seen():
+    """Nine of ten rows stand in the table twice, one of ten prompts is read again; or all are."""
+    one = drawn(1)[0]
+    again = np.where(np.random.default_rng(1).random(one.shape) < 0.1, drawn(1, noise=2)[0], one)
+    assert rows(one, second=again)["copies"]["cells"] == 600
+    assert "copies" not in rows(one, second=drawn(1, noise=2)[0])
 
 
 def test_the_commonest_score_is_counted_in_each_ordering():
@@ -108,7 +122,26 @@ def test_failures_where_the_likely_score_stands_first_explain_a_preference():
     ]
     assert (row["position"], row["p"] < 1e-3) == (1, True)
     assert min(row["tests"]["preference"], row["tests"]["selection"]) > 0.05
-    assert "failures by position" not in rows(np.where(lost, np.nan, drawn(9, items=300, first=1.0)[0]))
+    row = rows(np.where(lost, np.nan, drawn(9, items=300, first=1.0)[0]))["failures by position"]
+    assert (row["p"] > 0.05, row["tests"]["preference"] < 1e-6) == (True, True)
+
+
+def test_losses_at_one_position_explain_a_preference_where_other_reads_do_not_show_what_is_lost():
+    """Coins in two orders, of which each answer at the first position is lost in 30%; or in 2%, beside a preference."""
+    rng = np.random.default_rng(3)
+
+    def row(share, first):
+        turned = np.tile([False, False, True, True], (300, 1))
+        at = np.where(rng.random(turned.shape) < first, 0, 1)
+        score = np.where((at == 0) & (rng.random(at.shape) < share), np.nan, 1.0 + (at != turned))
+        item = np.indices(score.shape)[0].ravel()
+        names = np.where(turned, "2 1", "1 2").ravel()
+        table = pd.DataFrame({"item": item, "group": item, "ordering": names, "score": score.ravel()})
+        (block,) = estimates.kept(estimates.scores_of(table)).blocks
+        return next(row for row in causes.causes(block) if "reach" in row)
+
+    assert row(0.3, 0.5)["tests"]["preference"] > 0.05
+    assert row(0.02, 0.7)["tests"]["preference"] < 1e-6
 
 
 def test_a_scale_of_one_ordering_makes_no_preference():
@@ -148,13 +181,27 @@ def test_one_decimal_is_too_coarse_and_two_are_not():
     assert "rounding" in rows(score, probabilities=tenths)
 
 
-def test_written_scores_that_move_by_group_are_apart_from_probabilities_that_do_not():
-    score, shares = drawn(4, items=200)
-    assert rows(score, probabilities=shares)["written"]["p"] > 0.2
-    moved = np.concatenate([drawn(seed, items=100, first=size)[0] for seed, size in ((5, 1.0), (5, -1.0))])
-    still = np.concatenate([drawn(5, items=100)[1]] * 2)
+def test_what_positions_add_to_written_scores_beyond_probabilities_has_its_size_and_bound():
+    """Half of the items gain 1 log-odds at the first position, half lose it, and probabilities do not move."""
+    score, shares = drawn(4, items=800)
+    row = rows(score, probabilities=shares)["written"]
+    assert (row["bound"] < 0.1, row["low"]) == (True, 0.0)
+    few = rows(score[:50], probabilities=shares[:50])["written"]
+    assert few["bound"] > 0.1  # not seen, and not shown to be small
+    moved = np.concatenate([drawn(seed, items=200, first=size)[0] for seed, size in ((5, 1.0), (5, -1.0))])
+    weights = np.log(drawn(5, items=200)[1])
+    at = np.array([np.argsort(ordering) for ordering in ORDERINGS])
+    expected = []
+    for size in (1.0, -1.0):
+        odds = np.exp(weights + size * (at == 0))
+        expected.append((odds / odds.sum(axis=2, keepdims=True)) @ np.arange(1, 6))
+    truth = np.concatenate(expected)
+    truth -= truth.mean(axis=0)
+    truth = np.sqrt(np.square(truth - truth.mean(axis=1, keepdims=True)).mean())
+    still = np.concatenate([drawn(5, items=200)[1]] * 2)
     row = rows(moved, probabilities=still)["written"]
-    assert (row["p"] < 1e-3, row["position"]) == (True, 1)
+    assert row["low"] > 0
+    assert row["sd"] == pytest.approx(truth, rel=0.25)
 
 
 @pytest.mark.parametrize(

@@ -371,7 +371,7 @@ def test_answers_that_come_after_a_folder_was_removed_are_found_by_the_next_run(
 
 def test_ids_of_a_study_are_none_that_come_with_a_clone(root):
     """Snakemake puts ready-made blocks under those of a config."""
-    ready = loading.with_ready_made({"studies": {study.STUDY: {}}}, root / "config")
+    ready = loading.add_ready_made({"studies": {study.STUDY: {}}}, root / "config")
     assert not {inputs.SAMPLE, inputs.OWN} & set(ready["datasets"])
     assert not [name for name in loading.ready_judges(root / "config") if name.startswith("judge")]
 

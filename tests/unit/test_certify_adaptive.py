@@ -212,7 +212,7 @@ URL = "http://127.0.0.1:9/v1"
         (["--adaptive", "--target-width", "nan"], "--target-width: expected points above 0, found nan"),
         (
             ["--adaptive", "--probe-groups", 18],
-            "--probe-groups: 18 are too few to learn a rule of 95% from; expected 19",
+            "--probe-groups: there are 18 groups; at least 19 are needed to learn a rule of 95% from, or 0",
         ),
         (["--adaptive", "--pilot"], "--pilot: it asks reads that --adaptive may spare; expected one of them"),
     ],

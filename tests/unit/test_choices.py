@@ -12,10 +12,12 @@ from factories import ROOT
 import rubric_order as ro
 from rubric_order.base.errors import InputError
 from rubric_order.commands import app
-from rubric_order.library import audits, choices, logs
+from rubric_order.intake import choice_tables as choices
+from rubric_order.intake import forms as logs
+from rubric_order.intake.choices import Labels
+from rubric_order.intake.columns import Columns
+from rubric_order.library import audits
 from rubric_order.library.choice_cards import choice_cards
-from rubric_order.library.choices import Labels
-from rubric_order.library.columns import Columns
 
 PAIRS = pd.DataFrame(
     {
@@ -127,7 +129,7 @@ def test_a_column_that_names_the_one_shown_first_gives_both_places(first):
 def test_a_log_of_two_answers_is_turned_where_a_column_names_the_one_shown_first(tmp_path):
     log = NAMED_FIRST.rename(columns={"question": "question_id", "verdict": "winner"})
     log = log.assign(length_a=[9, 9, 9, 9], length_b=[1, 1, 1, 1])
-    found = compared(logs.recognised(log, "log").choices)
+    found = compared(logs.recognise(log, "log", Columns()).table)
     assert [list(order) for order in found["ordering"]] == [[2, 1], [1, 2]] * 2
     assert found["longest"].tolist() == [1, 2, 1, 2]
     log.to_csv(tmp_path / "log.csv", index=False)
@@ -367,6 +369,17 @@ def test_few_groups_give_no_verdict():
 def test_repeats_tell_noise_from_order():
     (card,) = choice_cards(judged(worth=2.0, repeats=2))
     assert card.to_dict()["excess"] > 0
+    (single,) = [row for row in card.evidence.estimands if row.name == "single"]
+    assert single.found
+
+
+def test_repeats_that_are_copies_show_no_noise():
+    reads = judged(worth=0.0, ties=0.0, items=100, seed=2)
+    (card,) = choice_cards(pd.concat([reads, reads], ignore_index=True))
+    assert "they may be copies" in " ".join(card.reasons)
+    assert card.verdict == "cannot tell"
+    (single,) = [row for row in card.evidence.estimands if row.name == "single"]
+    assert (single.found, single.value.known, card.to_dict()["excess"]) == (False, False, None)
 
 
 def test_one_order_alone_tells_little():
@@ -393,8 +406,8 @@ def test_both_games_of_fastchat(tmp_path):
     rows = [game(1, "model_1", "model_1"), game(2, "model_1", "model_2"), game(3, "tie", "error")]
     path = saved(tmp_path, [*rows, game(4, "tie", "tie", m1_score=5, m2_score=5)])
     table = pd.read_json(path, lines=True)
-    log = logs.recognised(table, path)
-    found = compared(log.choices)
+    log = logs.recognise(table, path, Columns())
+    found = compared(log.table)
     assert found["score"].tolist() == [1, 1, 1, 2, 0, pd.NA]
     assert found["position"].tolist() == [1, 2, 1, 1, 0, pd.NA]
     assert set(found["judge"]) == {"gpt-4 pair-v2"}
@@ -414,7 +427,7 @@ def annotation(instruction, preference, raw=None, **more):
 
 def test_the_order_of_alpacaeval_is_drawn_from_the_instruction():
     rows = pd.DataFrame(annotation(text, 1.0) for text in SWITCHED)
-    found = compared(logs.recognised(rows, "a").choices)
+    found = compared(logs.recognise(rows, "a", Columns()).table)
     assert found["position"].tolist() == [2, 2]
     assert set(found["score"]) == {1}
 
@@ -430,8 +443,8 @@ def test_the_order_of_alpacaeval_is_drawn_from_the_instruction():
 )
 def test_an_answer_of_alpacaeval_says_its_order(raw):
     rows = pd.DataFrame({name: [value] for name, value in annotation("How do I make escargot?", 1.00002, raw).items()})
-    log = logs.recognised(rows, "a")
-    found = compared(log.choices)
+    log = logs.recognise(rows, "a", Columns())
+    found = compared(log.table)
     assert (found["position"].tolist(), found["score"].tolist()) == ([1], [1])
     assert log.notes == ("1 answers say another order than that draw; theirs is taken.",)
 
@@ -460,8 +473,8 @@ def test_recorded_comparisons_of_any_benchmark():
         record(question_id="5", response="I say [[C]]", options={"A": "x", "B": "y", "C": "tie"}),
         record(question_id="6", winner="answer_b", lengths=[10, 30]),
     ]
-    log = logs.recognised(pd.DataFrame(rows), "log")
-    found = compared(log.choices)
+    log = logs.recognise(pd.DataFrame(rows), "log", Columns())
+    found = compared(log.table)
     assert found["score"].tolist() == [1, 0, pd.NA, 2, 2, 0, 2]
     assert found["failure"][2] == "out_of_range"
     assert found["longest"].tolist()[-1] == 2
@@ -470,16 +483,16 @@ def test_recorded_comparisons_of_any_benchmark():
 
 def test_recorded_lists_and_arenas():
     lists = pd.DataFrame([{"question_id": k, "answers": ["x", "y", "z"], "winner": "C"} for k in range(2)])
-    assert compared(logs.recognised(lists, "log").choices)["score"].tolist() == [3, 3]
+    assert compared(logs.recognise(lists, "log", Columns()).table)["score"].tolist() == [3, 3]
     arena = pd.DataFrame([{"question_id": 1, "model_a": "x", "model_b": "y", "winner": "tie (bothbad)"}])
-    assert compared(logs.recognised(arena, "log").choices)["score"].tolist() == [0]
+    assert compared(logs.recognise(arena, "log", Columns()).table)["score"].tolist() == [0]
 
 
 def test_comparisons_of_summeval_have_gold():
     about = {"judge": "j", "criterion": "c", "article_id": "a", "pair": ["M1", "M2"], "options": ["A", "B", "C"]}
     scores = {"human_score_1": 2.0, "human_score_2": 4.0}
     rows = pd.DataFrame([about | scores | {"toggled": toggled, "response": "B"} for toggled in (False, True)])
-    found = compared(logs.recognised(rows, "log").choices)
+    found = compared(logs.recognise(rows, "log", Columns()).table)
     assert found["score"].tolist() == [2, 1]
     assert found["gold"].tolist() == [2, 2]
 
@@ -555,3 +568,10 @@ def test_a_record_that_is_wrong_is_named(tmp_path, row, message):
         audits.audit(path)
     assert "row 1: " in str(error.value)
     assert message in str(error.value)
+
+
+def test_half_a_character_in_a_candidate_is_one_line(tmp_path):
+    path = tmp_path / "choices.jsonl"
+    path.write_text(r'{"item": "a", "first": "x\ud800", "second": "y", "choice": "A"}')
+    with pytest.raises(InputError, match="row 1: field 'first': expected text that UTF-8 can write"):
+        audits.audit(path)

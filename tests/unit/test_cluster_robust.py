@@ -113,7 +113,7 @@ def judged(sizes, n, rng, spread):
     weight = weight[:, None, :] + (spread * rng.normal(size=(len(sizes), n)))[group][:, places]
     share = np.exp(weight).cumsum(axis=2)
     scores = (share / share[..., -1:] < rng.random((*weight.shape[:2], 1))).sum(axis=2)
-    return preference.of_scores(scores.astype(np.int8), np.broadcast_to(places, weight.shape), group)
+    return preference.compare_scores(scores.astype(np.int8), np.broadcast_to(places, weight.shape), group)
 
 
 @pytest.mark.parametrize("heavy", [False, True])

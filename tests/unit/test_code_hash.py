@@ -75,6 +75,10 @@ def test_docstrings_of_functions_and_classes_change_nothing(scripts, head):
     assert changed_by(scripts, "rubric_order/plan.py", f'{head}\n    x = 1\n    """No docstring."""\n') == "a"
 
 
+SHOWN = (
+    "from rubric_order.catalogue import Shown\n",
+    "A = Shown(('b',), title='A.', caption='B.', derived=('c',))\n",
+)
 COLUMN = (
     "from rubric_order.contracts.contract import Column\n",
     "A = Column('a', 'int8', unit='points', meaning='Length.')\n",
@@ -90,6 +94,8 @@ SETTING = (
     [
         (COLUMN, "A = Column('a', 'int8', unit='tokens', meaning='Length of the answer.')\n", ""),
         (COLUMN, "A = Column('a', 'int16', unit='points', meaning='Length.')\n", "a"),
+        (SHOWN, "A = Shown(('b',), title='Another.', caption='Longer.', derived=('c',))\n", ""),
+        (SHOWN, "A = Shown(('b',), title='A.', caption='B.', derived=('d',))\n", "a"),
         (COLUMN, "A = other('a', 'int8', unit='tokens', meaning='Length.')\n", "a"),
         (SETTING, "a = setting(1, 'A better text.', reruns='less', role=Role.RUN)\n", ""),
         (SETTING, "a = setting(1, description='A better text.', role=Role.RUN)\n", ""),

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from rubric_order.base.errors import InputError
 from rubric_order.commands.app import app, main
-from rubric_order.library import comparison, reads, results
+from rubric_order.intake import score_tables as reads
+from rubric_order.library import comparison, results
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
 

@@ -49,6 +49,13 @@ def test_with_the_penalty_each_side_of_a_logarithm_of_odds_is_seen_half_a_time_m
     assert not found.separated
 
 
+def test_a_fit_whose_plain_estimate_is_far_out_has_a_penalised_one():
+    """Choices between two candidates and a tie in two orders: the plain search ends where all answers are certain."""
+    x, weight = np.array([[0.141, -2.825], [-0.141, 2.825], [-1.342, -1.483]]), np.array([1.0, 4.0, 1.0])
+    found = conditional_logit.fit(conditional_logit.comparisons(x, np.arange(3), weight))
+    assert found.coefficients == pytest.approx(jeffreys(x, weight), abs=1e-4)
+
+
 def jeffreys(x, weight):
     """The maximum of the penalised likelihood by SciPy, which knows nothing of leverages or Newton's steps."""
 
@@ -79,6 +86,20 @@ def test_the_penalty_gives_a_number_where_one_side_always_wins():
     p = 8.5 / 9
     assert one.interval(np.ones(1), 0.95)["se"] == pytest.approx(1 / math.sqrt(8 * p * (1 - p)))
     assert np.square(one.contrast(np.ones(1))[1]).sum() * 7 / 8 == pytest.approx(1 / (8 * p * (1 - p)))
+
+
+@pytest.mark.parametrize("many", [100, 1e4, 1e6])
+@pytest.mark.parametrize("ulps", [-1, 0, 1])
+def test_an_alternative_that_loses_its_few_comparisons_is_separated_beside_many_others(many, ulps):
+    """Rounding takes the information of the few before their log-odds are large; any processor rounds its own way."""
+    x = np.array([[1.0, -1, 0], [-1, 1, 0], [0, 1, -1], [1, 0, -1]])
+    weight = np.array([many, 0.6 * many * (1 + ulps * 2**-52), 3, 1])
+    data = conditional_logit.comparisons(np.repeat(x, 4, axis=0), np.tile(np.arange(4), 4), np.repeat(weight / 4, 4))
+    assert conditional_logit.fit(data, penalised=False).problem == "separated"
+    found = conditional_logit.fit(data)
+    assert found.separated
+    basis = np.array([[1, -1, 0], [1, 1, -2.0]]) / np.sqrt([[2], [6]])
+    np.testing.assert_allclose(found.coefficients, jeffreys(x @ basis.T, weight) @ basis, atol=1e-5)
 
 
 def test_the_error_is_never_smaller_than_that_of_independent_comparisons():

@@ -59,7 +59,7 @@ def test_every_config_that_comes_with_the_project_fits_the_schema_for_editors(ro
         named = re.match(r"# yaml-language-server: \$schema=(\S+)\n", text)
         assert (path.parent / named[1]).resolve() == root / "workflow/schemas/config.schema.json"
     for name, config in written(root):
-        whole = loading.with_ready_made(config, root / "config")
+        whole = loading.add_ready_made(config, root / "config")
         loading.size_figures(whole)
         assert [error.message for error in validator.iter_errors(whole)] == [], name
 
@@ -312,7 +312,7 @@ def test_a_run_has_a_folder_of_its_own_in_results(root):
 def test_every_folder_that_a_run_writes_cannot_be_the_folder_of_another(root):
     texts = [path.read_text(encoding="utf-8") for path in (root / "workflow/rules").glob("*.smk")]
     folders = {name for text in texts for name in re.findall(r"""(?:<results>|"results)/([a-z]+)[/"]""", text)}
-    folders |= {"settings"}  # made by `Run.in_file`
+    folders |= {"settings"}  # made by `Run.settings_file`
     assert folders - {"summary"} == checks.TAKEN
 
 
@@ -339,11 +339,11 @@ def test_braces_in_a_path_are_refused_since_snakemake_reads_them_as_wildcards(sm
 def test_settings_are_written_where_they_have_changed_alone(small):
     """Finished results may be on a disk that cannot be written to."""
     settings = {"timeout": 1}
-    path = Path(small().in_file(settings, tracked={}))
+    path = Path(small().settings_file(settings, tracked={}))
     before = path.stat()
-    assert small().in_file(settings, tracked={}) == str(path)
+    assert small().settings_file(settings, tracked={}) == str(path)
     assert path.stat().st_ino == before.st_ino
-    assert small().in_file({"timeout": 2}, tracked={}) == str(path)
+    assert small().settings_file({"timeout": 2}, tracked={}) == str(path)
     assert json.loads(path.read_text()) == {"timeout": 2}
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rubric_order.settings import judges, reference, schema
+from rubric_order.settings import judges, listings, reference, schema
 from rubric_order.settings.judges.chat import Serve
 from rubric_order.settings.judges.simulated import Simulation
 
@@ -14,6 +14,13 @@ ROWS = [row for _, rows in reference.sections() for row in rows]
 def test_the_page_is_up_to_date(root):
     page = (root / "docs/config.md").read_text(encoding="utf-8")
     assert page == reference.page(), "docs/config.md is out of date: make config-reference"
+
+
+@pytest.mark.parametrize(("name", "n_lists"), [("statistics", 1), ("results", 2)])
+def test_the_lists_of_results_are_up_to_date(root, name, n_lists):
+    text = (root / f"docs/{name}.md").read_text(encoding="utf-8")
+    assert text == listings.page(text), f"docs/{name}.md is out of date: make config-reference"
+    assert text.count(", from records -->") == n_lists
 
 
 def test_the_schema_is_up_to_date(root):

@@ -168,13 +168,13 @@ def run(seconds, *, prompt=1000, cached=600, completion=100):
 
 
 def test_how_fast_a_judge_is_comes_from_config_or_from_earlier_runs(judge, store):
-    assert speed.of_judge(judge, store) is None
+    assert speed.judge_speed(judge, store) is None
     store.note(run(0.5))
-    assert speed.of_judge(judge, store) is None  # too short to say anything
+    assert speed.judge_speed(judge, store) is None  # too short to say anything
     store.note(run(2.0))
-    assert speed.of_judge(judge, store).tokens == pytest.approx(2 * 500 / 2.5)
-    assert np.isnan(speed.of_judge(judge, store).low)  # notes without marks, as of earlier versions
-    assert speed.of_judge(changed(judge, throughput=70.0), store).tokens == 70
+    assert speed.judge_speed(judge, store).tokens == pytest.approx(2 * 500 / 2.5)
+    assert np.isnan(speed.judge_speed(judge, store).low)  # notes without marks, as of earlier versions
+    assert speed.judge_speed(changed(judge, throughput=70.0), store).tokens == 70
 
 
 def test_a_judge_that_counts_no_tokens_is_as_fast_as_its_answers_come(judge, write, store):
@@ -226,7 +226,7 @@ def test_hours_have_the_interval_of_the_runs_and_money_that_of_the_answers(judge
     prices = {"prompt": 1.0, "completion": 10.0}
     endpoint = changed(judge, engine="openai", engine_args={}, prices=prices)
     row = costs_of(endpoint, {"s": write(table)}, store, encode=None).loc["s"]
-    pace = speed.of_judge(endpoint, store)
+    pace = speed.judge_speed(endpoint, store)
     assert (row["to_ask"], row["prompt_tokens"], row["output_tokens"]) == (20, 20 * 50, 20 * 100)
     assert row["prompt_tokens_from"] == "answers"
     assert row["hours_low"] / row["hours"] == pytest.approx(pace.low)

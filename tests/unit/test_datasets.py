@@ -380,9 +380,9 @@ def test_windows_line_ends_of_a_prometheus_prompt_are_read_like_plain_ones(tmp_p
         (record(idx="8"), "field 'idx': expected int, found '8'"),
         (record(gpt4_score=4), "field 'gpt4_score': expected list, found 4"),
         (record(gpt4_score=["4"]), "field 'reference_labels': expected numbers, found '4'"),
-        (record(response_source=None), "field 'response_source': expected str, found None"),
-        (record(instruction=None), "field 'instruction': expected str, found None"),
-        (5, "field 'idx': expected int, found 5"),
+        (record(response_source=None), "field 'response_source': expected text, found None"),
+        (record(instruction=None), "field 'instruction': expected text, found None"),
+        (5, "expected a mapping, found 5"),
         (record(response_source="first"), "item id '007-first' is already used by"),
     ],
 )

@@ -121,9 +121,9 @@ def rubric(drop=None, **changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"response": None}, "field 'response': expected str, found None"),
+        ({"response": None}, "field 'response': expected text, found None"),
         ({"response": " "}, "field 'response': expected text, found nothing"),
-        ({"drop": ["input"]}, "field 'input': expected str, found None"),
+        ({"drop": ["input"]}, "field 'input': expected text, found None"),
         ({"input": " "}, "field 'input': expected text, found ' '"),
         ({"system_prompt": 5}, "field 'system_prompt': expected str or nothing, found 5"),
         ({"response_model_name": 5}, "field 'response_model_name': expected str or nothing, found 5"),
@@ -133,9 +133,9 @@ def rubric(drop=None, **changes):
         ({"instance_idx": True}, "field 'instance_idx': expected int, found True"),
         ({"task": "walk"}, "expected id 'planning_walk_1', from capability, task and instance_idx"),
         ({"score_rubric": "good"}, "field 'score_rubric': expected dict, found 'good'"),
-        (rubric("criteria"), "field 'score_rubric': field 'criteria': expected str, found None"),
+        (rubric("criteria"), "field 'score_rubric': field 'criteria': expected text, found None"),
         (rubric(criteria=" "), "rubric: question: expected text, found nothing"),
-        (rubric("score3_description"), "field 'score_rubric': field 'score3_description': expected str, found None"),
+        (rubric("score3_description"), "field 'score_rubric': field 'score3_description': expected text, found None"),
         (
             rubric(score3_description=" "),
             "field 'score_rubric': field 'score3_description': expected text, found nothin",
@@ -157,7 +157,7 @@ def test_a_wrong_instance_is_an_error_that_names_file_instance_and_field(tmp_pat
     ("content", "message"),
     [
         ("[]", "expected a mapping of instance ids to records, found list"),
-        ('{"a": 5}', "instance 'a': expected a record, found 5"),
+        ('{"a": 5}', "instance 'a': expected a mapping, found 5"),
         ('{"a": {},\n "b": }', "line 2, column 7: malformed JSON"),
         ('{"a": {"b": 1}, "a": {"b": 2}}', "key 'a' stands twice in one mapping; expected once"),
         ('{"a": {"b": 1, "b": 2}}', "key 'b' stands twice in one mapping; expected once"),

@@ -371,8 +371,8 @@ HEADER = "item_id,instruction,response,question,level_1,level_2\n"
         ("items.jsonl", b"", "no rows"),
         ("items.jsonl", b'{"item_id": "a"\n', "line 1, column 16: malformed JSON"),
         ("items.jsonl", b'\n["a"]\n', "line 2: expected a mapping, found ['a']"),
-        ("items.parquet", b"", "cannot be read as Parquet: "),
-        ("items.parquet", b"PAR1 no table PAR1", "cannot be read as Parquet: "),
+        ("items.parquet", b"", "malformed Parquet: "),
+        ("items.parquet", b"PAR1 no table PAR1", "malformed Parquet: "),
         ("items.xlsx", b"", "expected a file that ends in .csv, .jsonl, .parquet, or option 'format'"),
     ],
 )
@@ -390,7 +390,8 @@ def test_a_missing_file_is_an_error(tmp_path, format):
 
 def test_a_folder_is_an_error(tmp_path):
     (tmp_path / "items.parquet").mkdir()
-    assert error(tmp_path / "items.parquet").startswith(f"{tmp_path / 'items.parquet'}: cannot be read as Parquet: ")
+    path = tmp_path / "items.parquet"
+    assert error(path) == f"{path}: expected a file, found a folder or a pipe"
 
 
 def test_a_parquet_file_without_rows_is_an_error(tmp_path):

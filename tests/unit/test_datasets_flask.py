@@ -136,7 +136,7 @@ def test_an_option_that_is_no_file_is_an_error(tmp_path, root):
         ({"idx": "2"}, "field 'idx': expected a whole number from 1, found '2'"),
         ({"idx": 0}, "field 'idx': expected a whole number from 1, found 0"),
         ({"idx": 1}, "idx 1 stands on an earlier line too; expected once"),
-        ({"instruction": None}, "field 'instruction': expected str, found None"),
+        ({"instruction": None}, "field 'instruction': expected text, found None"),
         ({"instruction": " "}, "field 'instruction': expected text, found ' '"),
         ({"answer": ""}, "field 'answer': expected text, found ''"),
         ({"skill": "Factuality"}, "field 'skill': expected list, found 'Factuality'"),
@@ -163,11 +163,11 @@ def test_a_skill_without_a_rubric_is_an_error_that_names_the_file_of_rubrics(tmp
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        (output(2, text=None), "line 2: field 'text': expected str, found None"),
+        (output(2, text=None), "line 2: field 'text': expected text, found None"),
         (output("2"), "line 2: field 'question_id': expected a whole number from 1, found '2'"),
         (output(True), "line 2: field 'question_id': expected a whole number from 1, found True"),
         (output(1), "line 2: question_id 1 stands on an earlier line too; expected once"),
-        (["x"], "line 2: expected a record, found ['x']"),
+        (["x"], "line 2: expected a mapping, found ['x']"),
         (output(2, text=" "), "question_id 2: field 'response': expected text, found nothing"),
         (output(2, text="a\x07b"), "question_id 2: field 'response': expected text, found control character"),
     ],

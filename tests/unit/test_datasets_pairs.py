@@ -344,7 +344,7 @@ def test_a_pair_with_an_empty_response_is_left_out_and_logged_with_its_line(tmp_
         (comparison(prompt=" "), "line 2: field 'prompt': expected text, found nothing"),
         (comparison(**{"response 1": 5}), "line 2: field 'response 1': expected text, found 5"),
         (comparison(**{"response 1": "a\x07"}), "line 2: response 1: field 'response': expected text, found control"),
-        (5, "line 2: field 'scenario': expected text, found 5"),
+        (5, "line 2: expected a mapping, found 5"),
     ],
 )
 def test_a_wrong_line_of_autoj_is_an_error_that_names_file_line_and_field(tmp_path, record, message):
@@ -455,7 +455,7 @@ SECTION = "###Score Rubrics:"
         (choice(rubric="[Is it?]\nScore one: a"), "field 'chosen_instruction': score rubrics: expected 'Score N: "),
         (choice(rubric=f"[Is it?]\n{LEVELS}"), "rubric 'honest' differs from an earlier one of that id"),
         (choice("a\x07"), "field 'chosen_instruction': expected text, found control character"),
-        (5, "field 'source': expected text, found 5"),
+        (5, "expected a mapping, found 5"),
     ],
 )
 def test_a_wrong_record_of_hhh_is_an_error_that_names_file_record_and_field(tmp_path, record, message):

@@ -284,7 +284,7 @@ def _as_before():
 def sizes_of(name, preset):
     """The lengths and columns that a preset gives a figure."""
     block = {}
-    presets.fill(block, {key: entry.default for key, entry in results.FIGURES[name].items()}, preset)
+    presets.fill(block, results.defaults("figures", name), preset)
     return {key: value for key, value in block.items() if key != "preset"}
 
 

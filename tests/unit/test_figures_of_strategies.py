@@ -11,9 +11,8 @@ import pytest
 
 from rubric_order.analyses.agreement.strategy_forest import figure as strategy_forest
 from rubric_order.analyses.position.position_selection import figure as position_selection
-from rubric_order.analyses.position.sweep import figure as sweep
 from rubric_order.base.labels import Labels
-from rubric_order.figures import view
+from rubric_order.figures import sweep, view
 
 LABELS = Labels({"a": "Judge A", "b": "b"}, {"hanna": "HANNA"})
 KEYS = {"study": "s", "profile": "default", "n": 5, "strategy": "balanced"}

@@ -9,8 +9,8 @@ import pytest
 
 import rubric_order
 from rubric_order.base import files, parquet
+from rubric_order.base import records as sources
 from rubric_order.base.errors import InputError
-from rubric_order.library import sources
 
 
 def test_a_written_file_is_whole_and_alone_in_its_folder(tmp_path):
@@ -157,7 +157,7 @@ def wrong(read, path, content=None):
 def test_a_file_that_cannot_be_read_as_text_is_an_error_that_names_it(tmp_path, read):
     assert wrong(read, tmp_path / "none") == "FILE: no such file"
     assert wrong(read, tmp_path) == "FILE: cannot be read: Is a directory"
-    found = wrong(read, tmp_path / "a", "first\nsecond caf\u00e9\n".encode("latin-1"))
+    found = wrong(read, tmp_path / "a", '"first"\n"caf\u00e9"\n'.encode("latin-1"))
     assert found == "FILE: line 2: expected UTF-8, found byte 0xe9"
 
 

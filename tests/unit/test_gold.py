@@ -14,13 +14,13 @@ from rubric_order.analyses.overview.datasets import table as datasets_table
 from rubric_order.base import gold
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import KEYS
-from rubric_order.base.labels import Labels, with_labels
+from rubric_order.base.labels import Labels, replace_ids
 from rubric_order.cards import card, limits, methods, row, terms
 from rubric_order.datasets import Item, prepare
 from rubric_order.datasets.rubrics import Rubric
 from rubric_order.library import estimates
 from rubric_order.run.core import Run
-from rubric_order.run.pages import Pages
+from rubric_order.run.pages import Pages, statistic_facts
 from rubric_order.run.results import Derived, Shown, labels_of
 from rubric_order.settings.config import Config
 
@@ -70,7 +70,7 @@ def test_captions_and_titles_of_what_nobody_rated_say_intended_level():
     assert caption.endswith("Nobody rated Set 0: the intended level of a text is the level that it was written for.")
     labels = Labels(**labels_of(run))
     assert labels.gold_scores == "intended levels"
-    assert list(with_labels(pd.DataFrame(columns=["judge", "r with people"]), labels)) == [
+    assert list(replace_ids(pd.DataFrame(columns=["judge", "r with people"]), labels)) == [
         "judge",
         "r with intended levels",
     ]
@@ -90,7 +90,7 @@ def test_every_caption_of_ours_can_be_said_of_intended_levels():
     """A text that still speaks of people is followed by the sentence that says who is meant."""
     for kind in ("tables", "figures"):
         for name in registry.names(kind):
-            caption = registry.caption(kind, name, ROOT / "workflow/scripts/rubric_order")
+            caption = registry.caption(kind, name)
             worded = gold.worded(caption, gold.INTENDED)
             assert "human score" not in worded.lower(), name
             if "people" in caption:
@@ -159,6 +159,7 @@ def test_the_methods_say_that_nobody_rated():
         "datasets": {"demo": {"label": config["label"], "citation": "", "limit": None, "gold": config["gold"]}},
         "studies": {},
         "statistics": {"bootstrap": {"resamples": 1000, "confidence": 0.95, "seed": 1}},
+        "described": {"human_agreement": statistic_facts("human_agreement")},
     }
     about = {"counts": {"s": {"demo": methods.Counts(80, 20, 880, 0)}}, "versions": {}, "library": LIBRARY}
     said, _ = methods.text(run, **about, statistics=["human_agreement"], software={"rubric-order": "1"})
@@ -175,6 +176,6 @@ def test_pages_of_single_reads_know_the_name_of_the_labels():
     for kind, expected in (("intended", names | {"gold": "intended level"}), ("human", names)):
         run = loaded(kind)
         kept = []
-        object.__setattr__(run, "in_file", lambda value, kept=kept: kept.append(value) or "path")
+        object.__setattr__(run, "settings_file", lambda value, kept=kept: kept.append(value) or "path")
         Pages(run).reads_about(Wildcards())
         assert kept == [json.loads(json.dumps(expected))]

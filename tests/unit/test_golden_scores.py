@@ -83,7 +83,7 @@ def test_a_vote_on_another_scale_is_mapped_to_that_of_the_scores():
     items = pd.DataFrame(
         {"dataset": "d", "item_id": ["a", "b"], "reference_labels": [[2], [4]], "human_score": [0, 10]}
     )
-    known = golden.by_item(items, {"d": (0, 10)}, votes)
+    known = golden.item_golds(items, {"d": (0, 10)}, votes)
     found = golden.sources(items, known, 5)
     assert {name: values.tolist() for name, values in found.items()} == {
         "human": [1, 5],

@@ -120,12 +120,19 @@ def test_one_read_a_text_shows_no_halo():
     assert found["flag"] == "not identified"
 
 
-def true_r(reads):
-    """Mean correlation of criteria by the variance of texts that is left without the noise of their means."""
-    noise = reads.var(axis=1, ddof=1).mean(axis=0) / reads.shape[1]
+def by_pair(reads):
+    """Correlation of each pair of criteria, and the factor by which noise of the means lowers it."""
     covariance = np.cov(reads.mean(axis=1).T)
-    real = np.sqrt(np.diag(covariance) - noise)
-    return (covariance / np.outer(real, real))[np.triu_indices(len(real), 1)].mean()
+    variance = np.diag(covariance)
+    share = 1 - reads.var(axis=1, ddof=1).mean(axis=0) / reads.shape[1] / variance
+    pair = np.triu_indices(len(share), 1)
+    return (covariance / np.sqrt(np.outer(variance, variance)))[pair], np.sqrt(np.outer(share, share))[pair]
+
+
+def with_noise_of_both(inside, apart):
+    """Fisher's z of 95% of both mean correlations, each lowered by the noise of the other, and the mean factor."""
+    (one, of_one), (other, of_other) = by_pair(inside), by_pair(apart)
+    return np.arctanh([0.95 * (one * of_other).mean(), 0.95 * (other * of_one).mean()]), (of_one * of_other).mean()
 
 
 def mean_r(values):
@@ -143,11 +150,20 @@ def test_intervals_and_p_are_those_of_leaving_out_each_group_in_a_loop():
     left_out = np.array([[mean_r(each[group != out]) for each in means] for out in range(12)])
     t = stats.t.ppf(0.975, 11)
     row = found.loc[("mean", "inside_minus_alone")]
-    differences = np.array([true_r(inside[group != out]) - true_r(apart[group != out]) for out in range(12)])
-    error = np.sqrt(11 / 12 * ((differences - row["estimate"]) ** 2).sum())
-    assert row["estimate"] == pytest.approx(true_r(inside) - true_r(apart))
-    assert row["p"] == pytest.approx(2 * stats.t.sf(abs(row["estimate"]) / error, 11))
-    assert row["ci_high"] - row["estimate"] == pytest.approx(t * error)
+    z, factor = with_noise_of_both(inside, apart)
+    others = np.array([with_noise_of_both(inside[group != out], apart[group != out])[0] for out in range(12)])
+    deviations = np.sqrt(11 / 12) * (others - z)
+    error = np.sqrt((deviations**2).sum(axis=0))
+    shared = deviations[:, 0] @ deviations[:, 1] / error.prod()
+
+    def end(quantile):
+        one, other = np.abs(np.tanh(z + quantile * error * [-1, 1]) - np.tanh(z))
+        return np.sqrt(one**2 + other**2 - 2 * shared * one * other)
+
+    difference = -np.diff(np.tanh(z))[0]
+    expected = np.array([difference, difference - end(t), difference + end(-t)]) / 0.95 / factor
+    assert row[["estimate", "ci_low", "ci_high"]].tolist() == pytest.approx(expected.tolist())
+    assert end(stats.t.isf(row["p"] / 2, 11)) == pytest.approx(abs(difference))
     assert row["n_groups"] == 12
     assert found.loc[("mean", "inside_minus_human"), "estimate"] == pytest.approx(mean_r(means[0]) - mean_r(means[2]))
     z = np.arctanh(left_out[:, 0])

@@ -18,11 +18,12 @@ PLANTED = {  # by module: imports that it must not have
     "analyses/criteria/halo/estimate.py": "rubric_order.analyses.position.power.estimate",
     "analyses/position/power/estimate.py": "rubric_order.prompts",
     "analyses/criteria/halo/table.py": "rubric_order.analyses.criteria.halo.estimate",
+    "analyses/position/score_effects/estimate.py": "rubric_order.analyses.position.score_effects.record",
     "analyses/position/power/figure.py": "rubric_order.methods.position.uniformity",
     "catalogue.py": "rubric_order.cards.limits",
     "cards/verdict.py": "rubric_order.probes",
     "cards/limits.py": "rubric_order.library",
-    "library/reads.py": "rubric_order.commands",
+    "library/study.py": "rubric_order.commands",
 }
 
 

@@ -8,9 +8,9 @@ import whole_study
 from whole_study import DATASETS, PUBLISHED, settings
 
 from rubric_order import catalogue, tables
-from rubric_order.base.conditions import of_condition
+from rubric_order.base.conditions import select_condition
 from rubric_order.base.keys import BASELINE
-from rubric_order.base.labels import Labels, in_order, with_labels
+from rubric_order.base.labels import Labels, order_by_labels, replace_ids
 
 NAMES = ("Judge One", "Judge Two", "Judge Three")
 LABELS = Labels(dict(zip(whole_study.COMPARING_JUDGES, NAMES, strict=True)), DATASETS | {PUBLISHED: "The HANNA set"})
@@ -24,12 +24,13 @@ def test_a_printed_table_has_labels_and_no_id(name, tmp_path):
     module, given = importlib.import_module(catalogue.module("tables", name)), dict(settings()["tables"][name])
     condition = given.pop("condition", BASELINE)
     read = {
-        each: in_order(of_condition(STATISTICS[each], condition), LABELS) for each in catalogue.TABLES[name].statistics
+        each: order_by_labels(select_condition(STATISTICS[each], condition), LABELS)
+        for each in catalogue.TABLES[name].statistics
     }
     study = next((found["study"].iloc[0] for found in read.values() if "study" in found), "s")
     given |= {key: study if key == "study" else [study] for key in ("study", "studies") if key in given}
-    rows, printed = tables.of_studies(module.TABLE, read, given)
-    tables.write(rows, with_labels(printed, LABELS), tmp_path / name, "caption")
+    rows, printed = tables.study_rows(module.TABLE, read, given)
+    tables.write(rows, replace_ids(printed, LABELS), tmp_path / name, "caption")
     text = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
     assert text.count("\n") > 2, "no row"
     assert not any(each in text for each in ("zz_", PUBLISHED)), text
@@ -42,14 +43,14 @@ def test_a_printed_table_has_labels_and_no_id(name, tmp_path):
 def test_rows_of_further_studies_follow_and_say_whose_they_are(name):
     module, given = importlib.import_module(catalogue.module("tables", name)), dict(settings()["tables"][name])
     condition = given.pop("condition", BASELINE)
-    alone = {each: of_condition(STATISTICS[each], condition) for each in catalogue.TABLES[name].statistics}
+    alone = {each: select_condition(STATISTICS[each], condition) for each in catalogue.TABLES[name].statistics}
     study = next(found["study"].iloc[0] for found in alone.values() if "study" in found)
     both = {
         each: pd.concat([found, found.assign(study="further")]) if "study" in found else found
         for each, found in alone.items()
     }
-    rows, printed = tables.of_studies(module.TABLE, alone, given | {"study": study})
-    twice, printed_twice = tables.of_studies(module.TABLE, both, given | {"study": study, "also": ["further", study]})
+    rows, printed = tables.study_rows(module.TABLE, alone, given | {"study": study})
+    twice, printed_twice = tables.study_rows(module.TABLE, both, given | {"study": study, "also": ["further", study]})
     assert twice["study"].tolist() == [study] * len(rows) + ["further"] * len(rows)
     assert printed_twice["study"].tolist() == [study] * len(printed) + ["further"] * len(printed)
     same = [column for column in rows if column != "study"]

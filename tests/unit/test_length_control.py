@@ -174,7 +174,7 @@ def chance_met(seed, questions=60, phi=0.0):
 
 def rate_of_a(pairs):
     design = method.design(pairs, method.scaled(pairs))
-    some = pairs.rows(design.kept)
+    some = pairs.rows(design.usable)
     found = method.fit(design.x, some.verdict, some.cluster, int(pairs.cluster.max()) + 1)
     return method.win_rate(some, design, found, 0, int(pairs.cluster.max()) + 1)
 

@@ -14,8 +14,8 @@ import pytest
 from factories import ROOT
 
 from rubric_order.base.errors import InputError
-from rubric_order.logs import cutting, levels, reading
-from rubric_order.logs.calls import Answer, Asked, Call, Message
+from rubric_order.intake.logs import cutting, levels, reading
+from rubric_order.intake.logs.calls import Answer, Asked, Call, Message
 from rubric_order.prompts import frames, messages
 
 LOGS = ROOT / "tests/data/logs"
@@ -90,7 +90,7 @@ def test_a_log_of_inspect_is_the_same_whatever_packs_it(tmp_path):
 
 def unpacked(path):
     """Members of an .eval file, in JSON."""
-    from rubric_order.logs import inspect_logs
+    from rubric_order.intake.logs import inspect_logs
 
     with zipfile.ZipFile(path) as archive:
         assert {info.compress_type for info in archive.infolist()} == {93}
@@ -328,14 +328,14 @@ def test_one_judge_is_chosen_by_name_and_its_settings_are_the_same_in_all_calls(
     with pytest.raises(
         InputError, match=re.escape("--scorer: the log has several; expected one of tone (1), facts (1)")
     ):
-        reading.of_one_judge(calls)
+        reading.select_judge(calls)
     with pytest.raises(InputError, match="found 'fact'; did you mean 'facts'"):
-        reading.of_one_judge(calls, grader="fact")
-    assert reading.of_one_judge(calls, grader="facts") == calls[1:]
+        reading.select_judge(calls, grader="fact")
+    assert reading.select_judge(calls, grader="facts") == calls[1:]
     other = call("z")
     object.__setattr__(other, "asked", Asked("m", extra_body='{"reasoning_effort": "low"}'))
     with pytest.raises(InputError, match=r"field 'extra_body': expected \{\}, as at log; found .*low"):
-        reading.of_one_judge([call("x"), other])
+        reading.select_judge([call("x"), other])
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_what_is_seen_by_loops(scores, rows, readout, column):
 def test_chance_is_the_mean_over_all_exchanges():
     """Two items of two reads have four exchanges."""
     reads = np.array([[2.0, 1.0], [1.0, 2.0]])[:, :, None]
-    found = reach.by_chance(reads, np.array([[0, 1]]), 0, count=4000, rng=np.random.default_rng(1))
+    found = reach.chance_reach(reads, np.array([[0, 1]]), 0, count=4000, rng=np.random.default_rng(1))
     every = [
         np.array([reads[0, list(one), 0], reads[1, list(two), 0]]) for one, two in itertools.product(TWO_WAYS, TWO_WAYS)
     ]

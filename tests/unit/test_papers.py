@@ -143,7 +143,7 @@ def test_the_results_of_the_earlier_version_show_all_seven_judges(root):
     seen = 0
     for kind in ("tables", "figures"):
         for name, block in config[kind].items():
-            if "profile" in results.BLOCKS[kind][name]:
+            if "profile" in results.plain_block(kind, name):
                 assert block["profile"] == "all", name
                 seen += 1
     assert seen >= 12

@@ -203,7 +203,7 @@ def identity(judge):
 def named(judge, *, weights=None, **settings):
     """A judge with other settings, and perhaps the digest of its weights."""
     judge = changed(judge, **settings)
-    return judge.with_weights({"weights": weights}) if weights else judge
+    return judge.add_weights({"weights": weights}) if weights else judge
 
 
 ENDPOINT = {"engine": "openai", "model": "a/b/c", "base_url": "https://example.org/v1"}
@@ -267,8 +267,8 @@ def test_the_judge_that_a_job_reads_has_the_identity_of_the_one_that_was_written
     written = changed(judge, **{key: value for key, value in settings.items() if key != "weights"})
     (tmp_path / "judge.json").write_text(json.dumps(written.block()))
     weights = {"weights": settings["weights"]} if "weights" in settings else {}
-    read = judges.Judge.from_file(tmp_path / "judge.json").with_weights(weights)
-    once = identity(written.with_weights(weights))
+    read = judges.Judge.from_file(tmp_path / "judge.json").add_weights(weights)
+    once = identity(written.add_weights(weights))
     assert identity(read) == once
     assert json.loads(json.dumps(once)) == once
 
@@ -483,7 +483,7 @@ def shards_of(tmp_path_factory):
     path = tmp_path_factory.mktemp("requests") / "requests.parquet"
 
     def parts(table, shards, rows=5):
-        parquet.write(parquet.in_row_groups(pa.Table.from_pandas(table, preserve_index=False), rows), path)
+        parquet.write(parquet.split_row_groups(pa.Table.from_pandas(table, preserve_index=False), rows), path)
         return [asked.read_shard(path, shard, shards) for shard in range(1, shards + 1)]
 
     return parts
@@ -612,7 +612,7 @@ def test_a_sample_reads_whole_groups_and_a_larger_one_holds_it(make, small_datas
 def test_a_sample_does_not_depend_on_the_order_of_the_items(small_dataset):
     turned = small_dataset.items.iloc[::-1]
     for seed in range(8):  # of two groups: half of the draws would differ
-        chosen = [planned.in_sample(items, sample=1, seed=seed) for items in (small_dataset.items, turned)]
+        chosen = [planned.draw_sample(items, sample=1, seed=seed) for items in (small_dataset.items, turned)]
         assert {*chosen[0]["group_id"]} == {*chosen[1]["group_id"]}
 
 

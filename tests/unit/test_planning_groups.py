@@ -59,7 +59,7 @@ def test_groups_for_a_bias_are_those_of_the_normal_power_formula():
         errors = planning_groups.expected(2, differ, orderings=2, repeats=repeats, prompt_noise=1e-9)
         more, less = of_alike_items(differ, 0.1)
         by_hand = (z / 0.1) ** 2 * (more + less - 0.1**2) / repeats + critical**2 / 2
-        found = planning_groups.for_biased(errors, points=0.05).groups
+        found = planning_groups.bias_groups(errors, points=0.05).groups
         assert found == pytest.approx(by_hand, rel=0.02 if repeats > 1 else 0.08)  # a sign test needs more
 
 
@@ -71,7 +71,7 @@ def test_the_power_of_the_sign_test_is_that_of_all_outcomes(groups, share, mean)
         finds = [stats.binomtest(int(count), changed).pvalue <= 0.03 for count in up]
         of_up = stats.binom.pmf(up, changed, (1 + mean / share) / 2)
         power += stats.binom.pmf(changed, groups, share) * of_up[finds].sum()
-    assert planning_groups._by_signs(groups, share, mean) == pytest.approx(power)
+    assert planning_groups._sign_power(groups, share, mean) == pytest.approx(power)
 
 
 @pytest.mark.parametrize("spread", [0.0, 1.5])
@@ -88,7 +88,7 @@ def test_the_test_of_a_card_has_the_planned_power_also_where_most_answers_pass(s
     differ, points = 2 * (chance * (1 - chance)).mean(), 0.0 if log_odds else 0.1
     effect = log_odds or optimize.brentq(lambda e: np.subtract(*passes(e)).mean() / 2 - points, 0, 9)
     errors = planning_groups.expected(2, differ, orderings=2)
-    groups = int(planning_groups.for_biased(errors, log_odds=log_odds, points=points).groups)
+    groups = int(planning_groups.bias_groups(errors, log_odds=log_odds, points=points).groups)
     item = rng.integers(len(logit), size=(300, groups))
     one, other = (rng.random(item.shape) < side[item] for side in passes(effect))
     away = (one.astype(float) - other)[..., None] / 2 * [1, -1]
@@ -97,10 +97,19 @@ def test_the_test_of_a_card_has_the_planned_power_also_where_most_answers_pass(s
     assert 0.8 - 2.6 * math.sqrt(0.16 / len(p)) <= share <= 0.93
 
 
+def test_no_number_makes_an_effect_below_the_margin_biased():
+    errors = planning_groups.expected(5, 0.3, orderings=10)
+    below = planning_groups.for_biased(errors, log_odds=0.12, margin=0.2)
+    assert math.isinf(below.groups)
+    assert "below the margin of 0.2" in below.why
+    at = planning_groups.for_biased(errors, log_odds=0.2, margin=0.2)
+    assert at == planning_groups.for_biased(errors, log_odds=0.2)
+
+
 def test_more_is_needed_of_less_decisive_judges_for_smaller_effects_and_for_more_power():
     def biased(differ, effect, power=0.8, **settings):
         errors = planning_groups.expected(5, differ, orderings=10, **settings)
-        return planning_groups.for_biased(errors, log_odds=effect, power=power).groups
+        return planning_groups.bias_groups(errors, log_odds=effect, power=power).groups
 
     assert biased(0.3, 0.2) > biased(0.6, 0.2) > biased(0.6, 0.3) > biased(0.6, 0.5)
     assert biased(0.3, 0.2, 0.9) > biased(0.3, 0.2)
@@ -111,7 +120,7 @@ def test_more_is_needed_of_less_decisive_judges_for_smaller_effects_and_for_more
 def test_equivalence_needs_more_groups_of_less_decisive_judges_and_smaller_margins():
     def equivalent(differ, **margins):
         errors = planning_groups.expected(5, differ, orderings=10, repeats=2)
-        return planning_groups.for_equivalent(errors, **MARGINS | margins).groups
+        return planning_groups.equivalence_groups(errors, **MARGINS | margins).groups
 
     assert equivalent(0.5) > equivalent(0.3)
     assert equivalent(0.3, margin_points=0.05) > equivalent(0.3)
@@ -121,17 +130,19 @@ def test_equivalence_needs_more_groups_of_less_decisive_judges_and_smaller_margi
 def test_the_bound_for_few_carriers_is_part_of_the_number():
     """On five levels no fewer than 107 groups show a shift to be small, however small errors are."""
     errors = planning_groups.expected(5, 0.3, orderings=10, soft=True, prompt_noise=1e-4)
-    assert planning_groups.for_equivalent(errors, **MARGINS).groups == pytest.approx(107, abs=4)
+    assert planning_groups.equivalence_groups(errors, **MARGINS).groups == pytest.approx(107, abs=4)
 
 
 def test_what_no_number_of_groups_reaches_is_said():
-    once = planning.of_judge({"levels": 5, "pairs_differ": 0.3}, **SOUGHT)
+    once = planning.plan_judge({"levels": 5, "pairs_differ": 0.3}, **SOUGHT)
     assert math.isinf(once.found.equivalent.groups)
     assert "orderings are read once" in " ".join(once.notes)
     assert once.found.repeated.groups < 1000
-    noisy = planning.of_judge({"levels": 5, "pairs_differ": 0.6, "probabilities": True, "prompt_noise": 0.5}, **SOUGHT)
+    noisy = planning.plan_judge(
+        {"levels": 5, "pairs_differ": 0.6, "probabilities": True, "prompt_noise": 0.5}, **SOUGHT
+    )
     assert "single items differ by as much as the margin" in " ".join(noisy.notes)
-    saturated = planning.of_judge({"levels": 5, "pairs_differ": 0.01}, **SOUGHT)
+    saturated = planning.plan_judge({"levels": 5, "pairs_differ": 0.01}, **SOUGHT)
     assert len(saturated.notes) == 1
     assert "saturated" in saturated.notes[0]
 
@@ -154,7 +165,7 @@ def test_what_no_number_of_groups_reaches_is_said():
 def test_a_bad_option_is_one_clear_error(given, sought, said):
     given = given if said.startswith("expected") else {"levels": 5, "pairs_differ": 0.3} | given
     with pytest.raises(InputError) as error:
-        planning.of_judge(given, **SOUGHT | sought)
+        planning.plan_judge(given, **SOUGHT | sought)
     assert said in str(error.value)
 
 
@@ -183,4 +194,4 @@ def test_an_effect_that_is_far_larger_than_its_error_is_found():
     errors = planning_groups.expected(5, 0.3, orderings=10)
     tiny = errors._replace(log_odds=errors.log_odds * 1e-16, one_place=errors.one_place * 1e-16)
     assert planning_groups.share_biased(tiny, 40, log_odds=0.2) == 1
-    assert planning_groups.for_biased(tiny, log_odds=0.2) == (planning_groups.FEWEST_FOR_BIASED, "")
+    assert planning_groups.bias_groups(tiny, log_odds=0.2) == (planning_groups.FEWEST_FOR_BIASED, "")

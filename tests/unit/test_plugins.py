@@ -10,7 +10,7 @@ from rubric_order import datasets, probes
 from rubric_order.base import plugins
 from rubric_order.base.errors import InputError
 from rubric_order.datasets import Adapter
-from rubric_order.recorded import formats
+from rubric_order.intake.recorded import formats
 
 GROUP = "rubric_order.datasets"
 READS = "from rubric_order.datasets import Adapter\n\n\nclass Mine(Adapter):\n"
@@ -164,3 +164,11 @@ def test_a_defect_of_ours_keeps_its_traceback(monkeypatch):
     monkeypatch.setitem(sys.modules, "rubric_order.datasets.demo", None)
     with pytest.raises(ModuleNotFoundError):
         datasets.REGISTRY.load("demo")
+
+
+def test_the_contract_of_importers_has_the_name_that_packages_of_others_import():
+    from rubric_order.recorded import fields
+    from rubric_order.recorded.formats import Importer
+
+    assert Importer is formats.Importer
+    assert fields.name("judge") == "judge"

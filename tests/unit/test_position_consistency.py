@@ -17,11 +17,12 @@ from rubric_order.analyses.comparisons.position_consistency import estimate as p
 from rubric_order.analyses.comparisons.position_consistency import figure
 from rubric_order.base.labels import Labels
 from rubric_order.figures import view
+from rubric_order.intake.recorded import discovery
+from rubric_order.intake.recorded import plans as reads
 from rubric_order.methods.comparisons import series
 from rubric_order.methods.uncertainty import distributions
-from rubric_order.recorded import discovery, reads
 from rubric_order.scoring import scores
-from rubric_order.tables import of_studies
+from rubric_order.tables import study_rows
 
 A, B, TIE, NONE = 1, 2, 0, None
 # Of ten pairs six are consistent, one of them a tie; two count for primacy, two for recency.
@@ -278,7 +279,7 @@ def test_a_table_of_several_studies_and_strategies_has_a_row_each():
     tables = [pairs, pairs.assign(strategy="random"), pairs.assign(study="mine"), pairs.assign(study="other")]
     found = position_consistency.estimate(pd.concat(tables), confidence=0.95, forms={})
     settings = {"study": "judging_the_judges", "also": ["mine"], "least_stability": 0.85, "most_errors": 0.1}
-    rows, printed_rows = of_studies(
+    rows, printed_rows = study_rows(
         pairwise_position_bias.TABLE, {"position_consistency": found}, settings | {"judge_names": {}}
     )
     assert rows[["study", "strategy"]].values.tolist() == [

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from factories import of_positions_alone, order_tests_of, score_table, simulated_reads
 
+from rubric_order import registry
 from rubric_order.analyses.position.position_preference import estimate as position_preference
 from rubric_order.analyses.position.position_preference import figure, table
 from rubric_order.base.labels import Labels
@@ -290,7 +291,7 @@ def test_a_separated_line_does_not_flatten_the_others(found):
     hollow = [line for line in drawn.axes[2].lines if line.get_markerfacecolor() == "white"]
     assert len(hollow) == 3
     assert not [line for line in drawn.axes[0].lines if line.get_markerfacecolor() == "white"]
-    assert "separated" in figure.CAPTION
+    assert "separated" in registry.caption("figures", "position_preference")
     alone = view.draw(figure, wild[wild["judge"] == "judge_b"], **options, **shape)
     assert alone.axes[0].get_ylim()[1] > 12  # nothing else to show
 

@@ -8,7 +8,7 @@ from factories import simulated_reads
 from rubric_order.analyses.position.position_preference import estimate as position_preference
 from rubric_order.analyses.position.preference_summary import estimate as preference_summary
 from rubric_order.analyses.position.preference_summary import table
-from rubric_order.base.conditions import of_condition
+from rubric_order.base.conditions import select_condition
 from rubric_order.methods.position import blocks, preference
 from rubric_order.methods.uncertainty import random_effects
 
@@ -114,11 +114,11 @@ def test_one_estimate_has_no_summary(reads, preferences):
     one = preferences.query("judge == 'j0' and dataset == 'd0'")
     found = preference_summary.estimate(iter(reads), one, confidence=0.95)
     assert found.empty
-    assert table.TABLE.for_print(table.TABLE.table(of_condition(found, "baseline"), study="s")).empty
+    assert table.TABLE.for_print(table.TABLE.table(select_condition(found, "baseline"), study="s")).empty
 
 
 def test_the_table_has_a_row_a_quantity_and_position(found):
-    rows = table.TABLE.table(of_condition(found, "baseline"), study="s")
+    rows = table.TABLE.table(select_condition(found, "baseline"), study="s")
     printed = table.TABLE.for_print(rows)
     assert printed["quantity"].tolist()[-5:] == [f"Pos{position}" for position in range(1, 6)]
     assert set(printed["judges"]) == {3}

@@ -68,9 +68,9 @@ def test_orderings_of_an_item_side_by_side_are_cached_as_well_as_apart_where_not
     ],
 )
 def test_a_judge_has_the_blocks_of_its_engine(judge, changes, size):
-    assert prefix_cache.of_judge(changed(judge, **changes)).block_size == size
+    assert prefix_cache.judge_cache(changed(judge, **changes)).block_size == size
 
 
 def test_a_judge_without_prefix_caching_has_no_cache(judge):
-    assert prefix_cache.of_judge(changed(judge, engine="simulated")) is None
-    assert prefix_cache.of_judge(changed(judge, engine_args={"enable_prefix_caching": False})) is None
+    assert prefix_cache.judge_cache(changed(judge, engine="simulated")) is None
+    assert prefix_cache.judge_cache(changed(judge, engine_args={"enable_prefix_caching": False})) is None

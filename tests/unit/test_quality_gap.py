@@ -10,8 +10,9 @@ from scipy import special
 
 from rubric_order.analyses.comparisons.quality_cells import estimate as quality_cells
 from rubric_order.analyses.comparisons.quality_gap import estimate as statistic
-from rubric_order.analyses.comparisons.quality_gap import figure, table
+from rubric_order.analyses.comparisons.quality_gap import table
 from rubric_order.base.labels import Labels
+from rubric_order.figures import quality_cells as figure
 from rubric_order.figures import view
 from rubric_order.methods.comparisons import quality_gap
 

@@ -75,7 +75,7 @@ def test_without_variance_between_them_all_are_the_weighted_mean():
     found = random_effects.summary(np.array([1.0, 1.05, 0.95]), errors, {}, 0.95)
     assert found.sd == {"rest": 0.0}
     assert found.mean == pytest.approx(np.average([1.0, 1.05, 0.95], weights=errors**-2))
-    assert found.own == pytest.approx([found.mean] * 3)
+    assert found.predictions == pytest.approx([found.mean] * 3)
 
 
 def test_one_estimate_has_no_summary_and_a_factor_of_one_level_is_left_out():

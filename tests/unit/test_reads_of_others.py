@@ -9,8 +9,10 @@ import pytest
 
 import rubric_order as ro
 from rubric_order.base.errors import InputError
-from rubric_order.library import comparison, doctor, estimates, reads, scales
-from rubric_order.library.columns import Columns
+from rubric_order.intake import scales
+from rubric_order.intake import score_tables as reads
+from rubric_order.intake.columns import Columns
+from rubric_order.library import comparison, doctor, estimates
 from rubric_order.prompts import orderings
 
 FOREIGN = pd.DataFrame(

@@ -8,7 +8,7 @@ import pytest
 
 import rubric_order as ro
 from rubric_order.base.errors import InputError
-from rubric_order.library import reads
+from rubric_order.intake import score_tables as reads
 from rubric_order.prompts import orderings
 
 
@@ -27,6 +27,15 @@ def test_positions_scores_and_probabilities_are_those_of_the_orderings():
     assert found["read_index"].tolist() == [0, 1, 0, 1]
     assert found["group_id"].tolist() == found["item_id"].tolist()
     assert set(found["strategy"]) == {"recorded"}
+
+
+@pytest.mark.parametrize("score", [["1", "3", "3", "2"], [""] * 4])
+def test_probabilities_of_0_and_1_are_written_scores(score):
+    sure = {f"p_{level}": [float(level == drawn) for drawn in (1, 3, 3, 2)] for level in (1, 2, 3)}
+    found = reads.as_scores(table(score=score, **sure))
+    assert found["score"].tolist() == [1, 3, 3, 2]
+    assert found["position_probabilities"].isna().all()
+    assert found["expected_score"].isna().all()
 
 
 @pytest.mark.parametrize("written", ["3 1 2", "3,1,2", "[3, 1, 2]", "(3 1 2)", "3 > 1 > 2", "312", [3, 1, 2]])

@@ -9,7 +9,9 @@ from recorded_answers import any_benchmark, comparison, write
 from rubric_order.base.errors import InputError
 from rubric_order.datasets import prepare
 from rubric_order.datasets import read as read_items
-from rubric_order.recorded import discovery, reads, written
+from rubric_order.intake import choices
+from rubric_order.intake.recorded import discovery
+from rubric_order.intake.recorded import plans as reads
 from rubric_order.scoring.scores import score_reads
 
 LABELS = {"1": "A", "2": "B", "0": "tie"}
@@ -174,5 +176,4 @@ def test_texts_of_such_a_dataset_are_not_made_up():
 
 
 def test_letters_have_one_more_where_a_tie_is_offered():
-    assert written.letters(["x", "y"], False) == ["A", "B"]
-    assert written.letter("tie", ["x", "y"], ["A", "B"]) is None
+    assert choices.letter("tie", ["x", "y"], ["A", "B"]) is None

@@ -8,7 +8,8 @@ import pytest
 from recorded_answers import comparison, summary, write
 
 from rubric_order.base.errors import InputError
-from rubric_order.recorded import discovery, reads
+from rubric_order.intake.recorded import discovery
+from rubric_order.intake.recorded import plans as reads
 
 
 def test_judges_are_found_by_name_and_prompt_style_whatever_file_they_stand_in(tmp_path):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from rubric_order.analyses.comparisons.bias_factors import estimate as bias_factors
-from rubric_order.recorded import reads
+from rubric_order.intake.recorded import plans as reads
 from rubric_order.scoring import scores
 
 pytestmark = pytest.mark.skipif("RUBRIC_ORDER_JUDGMENTS" not in os.environ, reason="needs the recorded judgments")

@@ -15,9 +15,10 @@ from rubric_order.analyses.agreement.human_agreement import estimate as human_ag
 from rubric_order.analyses.overview.parse_failures import estimate as parse_failures
 from rubric_order.base import randomness
 from rubric_order.base.errors import InputError
+from rubric_order.intake.recorded import discovery, formats
+from rubric_order.intake.recorded import plans as reads
 from rubric_order.judging.store import SCHEMA
 from rubric_order.planning import reads as live_reads
-from rubric_order.recorded import discovery, formats, reads
 from rubric_order.scoring import scores
 from rubric_order.settings import judges
 

@@ -90,18 +90,18 @@ def test_what_is_still_to_ask_is_told_before_and_is_what_is_then_asked(made, tmp
     known = {"a": judge_of("a", writing_error=0.7), "b": judge_of("b", writing_error=0.7)}
     plan, asked, _ = made(rounds=1, **known)
     empty = {name: Store(tmp_path / "none" / name) for name in known}
-    before = reference_costs.to_make(plan, 2, empty).set_index("judge")
+    before = reference_costs.requests_left(plan, 2, empty).set_index("judge")
     # a writes 120 texts, b reviews each twice; if none is accepted, b writes them again, and a reviews.
     assert before[["answered", "to_ask", "to_ask_most"]].to_numpy().tolist() == [[0, 120, 360], [0, 240, 360]]
     assert before["output_tokens"].tolist() == [120 * 100 + 240 * 8, 240 * 8 + 120 * 100]
     stores = {name: Store(tmp_path / name) for name in known}
-    between = reference_costs.to_make(plan, 2, stores).set_index("judge")
+    between = reference_costs.requests_left(plan, 2, stores).set_index("judge")
     assert between["answered"].tolist() == [len(asked["1_write"]), len(asked["1_review"])] == [120, 240]
     assert (between["to_ask"] == between["to_ask_most"]).all()  # one round is left
     _, asked, _ = made(rounds=2, **known)
     assert 0 < between.loc["b", "to_ask"] == len(asked["2_write"]) < 120
     assert between.loc["a", "to_ask"] == len(asked["2_review"])
-    after = reference_costs.to_make(plan, 2, stores).set_index("judge")
+    after = reference_costs.requests_left(plan, 2, stores).set_index("judge")
     assert after[["to_ask", "to_ask_most", "output_tokens"]].eq(0).all(axis=None)
     assert after["answered"].sum() == sum(map(len, asked.values()))
 
@@ -111,7 +111,7 @@ def test_a_failure_that_may_pass_is_still_to_ask(made, tmp_path):
     store = Store(tmp_path / "other")
     names = asked["1_write"]["request_id"].tolist()
     store.append([engines.Response(names[0], error="timeout: 60 s"), engines.Response(names[1], text="A text.")])
-    found = reference_costs.to_make(plan, 1, {"a": store}).iloc[0]
+    found = reference_costs.requests_left(plan, 1, {"a": store}).iloc[0]
     assert (found["answered"], found["to_ask"]) == (1, len(names) - 1 + 2 * len(names))
 
 
@@ -150,7 +150,7 @@ def test_what_was_rejected_is_shown_where_config_says_so(made):
 
 def test_conditions_show_what_was_accepted_and_leave_out_what_was_not(made, tables, root):
     _, _, table = made(a=judge_of("a", writing_error=0.7), rounds=1)
-    items = references.with_references(tables.items, table)
+    items = references.add_references(tables.items, table)
     template = frames.load_template(root / "resources/templates/score.jinja")
     how = {"study": "s", "judge_id": "j", "judge": judge_of("j"), "template": template, "probe": "score_order"}
     design = reads.Design([5], ["single"], conditions=["baseline", "reference_3", "reference_2+letter"])
@@ -242,7 +242,7 @@ def test_a_user_brings_reference_answers(tables, root, tmp_path):
         [4, "Good", "file", True],
     ]
     parquet.write(table, tmp_path / "own.parquet")
-    items = references.with_references(tables.items, pd.read_parquet(tmp_path / "own.parquet"))
+    items = references.add_references(tables.items, pd.read_parquet(tmp_path / "own.parquet"))
     assert items.loc[items["group_id"] == group, "references"].iloc[0] == {(5, 2): "Poor", (5, 4): "Good"}
 
 

@@ -127,6 +127,7 @@ def test_names_are_told_without_importing_a_package(install):
         ({"table": ("import TABLE", "import TABLES")}, "module 'plugin_gap.table' lacks TABLE"),
         ({"figure": ("def draw", "def drew")}, "module 'plugin_gap.figure' lacks draw"),
         ({"figure": ("'A gap.'", "str(1)")}, "module 'plugin_gap.figure': CAPTION: expected a plain text"),
+        ({"init": ('"Gap, table"', '""')}, "table: expected a category and a title, found ('Gaps', '')"),
         ({"name": "Gap"}, "expected a name of small letters, digits and single underscores, found 'Gap'"),
     ],
 )
@@ -203,6 +204,13 @@ def test_a_caption_that_names_no_setting_is_one_line(install, root):
     run = Run.load(config, root, refuse=InputError)
     with pytest.raises(InputError, match=f"^{WHERE.format('gap')}: CAPTION of its table: KeyError: 'most'; expected"):
         Shown(run, "tables").caption_of("gap")
+
+
+def test_a_record_can_have_the_caption_and_leave_out_its_own_statistic_and_titles(install):
+    figure = 'Shown(category="Gaps", caption="At {least}.", notes="So few.", block=Block), title="Gap"'
+    install(init=('Shown(("gap",), "Gaps", "Gap, figure", block=Block)', figure), figure=("CAPTION = 'A gap.'", ""))
+    assert registry.caption("figures", "gap") == "At {least}. So few."
+    assert registry.shown("figures", "gap")[:3] == (("gap",), "Gaps", "Gap, figure")
 
 
 def test_the_schema_for_editors_can_have_the_results_that_are_installed(install):

@@ -10,8 +10,9 @@ from factories import ROOT
 
 from rubric_order import datasets
 from rubric_order.base.errors import InputError
-from rubric_order.recorded import formats, reads
-from rubric_order.recorded import rehearsal as records
+from rubric_order.intake.recorded import formats
+from rubric_order.intake.recorded import plans as reads
+from rubric_order.intake.recorded import rehearsal as records
 from rubric_order.run import loading, rehearsal
 from rubric_order.settings.judges import Rehearsed, Simulated
 from rubric_order.simulation.judge import Simulation

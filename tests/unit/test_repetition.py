@@ -24,9 +24,9 @@ def test_a_draw_at_another_temperature_is_the_softmax_of_the_log_probabilities_o
     for temperature in (0.3, 1, 2):
         weights = np.exp(np.log(shares) / temperature)
         expected = weights / weights.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(repetition.at_temperature(shares, temperature), expected)
-    assert repetition.at_temperature(shares, 0).tolist() == [[0, 1, 0], [0, 1, 0]]
-    assert repetition.at_temperature(np.array([0.0, 0.7, 0.3]), 0.001).tolist() == [0, 1, 0]
+        np.testing.assert_allclose(repetition.temper(shares, temperature), expected)
+    assert repetition.temper(shares, 0).tolist() == [[0, 1, 0], [0, 1, 0]]
+    assert repetition.temper(np.array([0.0, 0.7, 0.3]), 0.001).tolist() == [0, 1, 0]
 
 
 def test_probabilities_give_each_read_its_own_variance_and_expected_scores_none():

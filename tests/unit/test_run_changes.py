@@ -152,12 +152,36 @@ def test_an_interval_of_whole_runs_leaves_out_0_where_the_test_rejects():
 
 
 def test_answers_of_the_run_before_are_recognised_by_the_sign_of_distances():
-    """In each of 16 groups the last run lies nearer to the run before than to the first one: z is 16 / 4."""
+    """The second of three runs is nearer to the third in all 16 groups, which is left out, and then in 14, not in 2."""
     side = np.tile([1.0, -1.0], 8)
-    runs = np.array([0.0, 1.0, 1.1])[:, None] * side
-    assert run_changes.reused(runs, np.ones(16)) == pytest.approx(stats.norm.sf(4))
-    assert run_changes.reused(runs[[1, 0, 2]], np.ones(16)) == pytest.approx(stats.norm.sf(-4))
-    assert run_changes.reused(runs[:2], np.ones(16)) == 1
+    back = np.where(np.arange(16) < 2, -1.15, 1.15)
+    runs = np.stack([0 * back, 1 + 0 * back, 1.1 + 0 * back, back]) * side
+    assert run_changes.reused(runs, np.ones(16)) == pytest.approx(2 * stats.norm.sf(12 / np.sqrt(16 * 16 / 15)))
+    assert run_changes.reused(runs[:3], np.ones(16)) == 1
+    assert run_changes.reused(runs[:, :1], np.ones(1)) == 1
+
+
+def test_distances_are_those_beside_the_median_group():
+    runs = np.array([[1.0, 2.0, 3.0], [2.0, 3.0, 4.5], [np.nan] * 3, [1.0, np.nan, 3.5]])
+    expected = [[0.0, 0.0, 0.5], [np.nan] * 3, [0.25, np.nan, 0.25]]
+    np.testing.assert_allclose(run_changes.distances(runs), expected)
+
+
+@pytest.mark.parametrize("days", [15, 20, 28, 60])
+def test_a_change_of_many_groups_is_no_reuse(days):
+    """Each group moves its own way on day 14."""
+    rng = np.random.default_rng(10)
+    runs = rng.normal(size=(60, 400)) / 8 + (np.arange(60)[:, None] >= 14) * rng.normal(size=400)
+    assert run_changes.reused(runs[:days], np.ones(400)) > 0.01
+
+
+@pytest.mark.parametrize(("reuse", "n_groups", "days"), [(0.9, 60, 14), (0.5, 60, 40), (0.3, 60, 150), (0.5, 10, 150)])
+def test_answers_that_are_used_again_are_recognised(reuse, n_groups, days):
+    rng = np.random.default_rng(11)
+    reads = rng.normal(size=(days, n_groups, 30))
+    for day in range(1, days):
+        reads[day] = np.where(rng.random((n_groups, 30)) < reuse, reads[day - 1], reads[day])
+    assert run_changes.reused(reads.mean(axis=2), np.ones(n_groups)) < 1e-4
 
 
 def test_a_judge_that_begins_to_waver_has_new_answers():

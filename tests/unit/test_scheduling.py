@@ -69,11 +69,11 @@ def test_a_snakemake_without_such_timers_stays_as_it_is():
 
 
 def test_a_snakemake_whose_scheduler_is_elsewhere_runs_without_us(monkeypatch: pytest.MonkeyPatch):
-    assert scheduling.of_snakemake() is JobScheduler
+    assert scheduling.scheduler_class() is JobScheduler
     monkeypatch.setattr(scheduling, "CLASS", "NoSuchScheduler")
-    assert scheduling.of_snakemake() is None
+    assert scheduling.scheduler_class() is None
     monkeypatch.setattr(scheduling, "MODULE", "snakemake.no_such_module")
-    assert scheduling.of_snakemake() is None
+    assert scheduling.scheduler_class() is None
     scheduling.keep_one_timer(None)
 
 

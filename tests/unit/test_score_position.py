@@ -56,7 +56,7 @@ def test_probabilities_are_summed_where_each_score_stands():
     table = simulated_reads(groups=6, soft=True, failing=0.1)
     balanced = table[table["strategy"] == "balanced"]
     (block,) = blocks.blocks(balanced)
-    selected, chances = selections.by_score(block, "soft").sum(axis=1)
+    selected, chances = selections.score_selections(block, "soft").sum(axis=1)
     expected = np.zeros((5, 5))
     for ordering, probabilities in zip(balanced["ordering"], balanced["position_probabilities"], strict=True):
         expected[np.array(ordering) - 1, np.arange(5)] += probabilities

@@ -222,7 +222,7 @@ def test_of_many_responses_those_of_a_study_are_read_with_the_row_groups_that_ho
     for part, path in enumerate(paths):
         names = [f"{part}-{row:02d}" for row in range(20)]
         table = pa.table({"request_id": names, "text": [f"text {name}" for name in names], "engine": ["e"] * 20})
-        parquet.write(parquet.in_row_groups(table, 4), path)
+        parquet.write(parquet.split_row_groups(table, 4), path)
     read, groups = pq.ParquetFile.read_row_group, []
     monkeypatch.setattr(
         pq.ParquetFile, "read_row_group", lambda self, group, *rest: groups.append(group) or read(self, group, *rest)

@@ -18,7 +18,7 @@ TEXTS = [*NUMBERS, *(f"reference_{k}" for k in range(1, 5))]
 def said(names):
     read = {name: conditions.read(name, N) for name in names}
     return {
-        name: {str(N): {"ids": each.labels(N), "text": each.reference, "shown": each.shown}}
+        name: {str(N): {"ids": each.labels(N), "text": each.reference, "shown": each.id_level}}
         for name, each in read.items()
     }
 
@@ -59,7 +59,7 @@ def judged(
         weights = weights + np.array([(ids or {}).get(label, 0.0) for label in read.labels(N)])
         if read.reference:
             weights = weights - harsher * levels
-            weights = weights - pull[:, None] * np.abs(levels - read.shown) - text * np.abs(levels - read.reference)
+            weights = weights - pull[:, None] * np.abs(levels - read.id_level) - text * np.abs(levels - read.reference)
         for index, ordering in enumerate(shown):
             places = np.argsort(ordering)
             worth = weights + (0 if position is None else np.asarray(position)[places])
@@ -221,7 +221,7 @@ def test_hard_effects_are_those_of_an_ordinary_logistic_regression():
     ids = np.array([["x", "y"], ["x", "y"]], dtype=object)
     nothing = np.zeros(2, dtype=int)
     terms = prompt_effects.terms(places, ids, nothing, nothing)
-    fit = prompt_effects.of_scores(terms, scores).fit()
+    fit = prompt_effects.score_sums(terms, scores).fit()
     weights = prompt_effects.contrasts(terms.names, [])["position", "1"]
     # Three pairs gave what stood first twice, one what stood second twice, and Firth's penalty adds half a pair to
     # each; the log is twice the log-odds of two places.
@@ -268,10 +268,10 @@ def test_intervals_with_group_effects_cover_and_a_judge_that_nothing_moves_is_se
         rng = np.random.default_rng(seed)
         scores, share, terms = drawn(rng, 40, 0.5, 0.3)
         weights = np.array([float(kind == "number") for kind, _ in terms.names])
-        some = prompt_effects.of_probabilities(terms, share).by_cluster(unit).fit().interval(weights, 0.95)
-        hard = prompt_effects.of_scores(terms, scores).by_cluster(unit).fit().interval(weights, 0.95)
+        some = prompt_effects.probability_sums(terms, share).by_cluster(unit).fit().interval(weights, 0.95)
+        hard = prompt_effects.score_sums(terms, scores).by_cluster(unit).fit().interval(weights, 0.95)
         scores, _, terms = drawn(rng, 40, 0.0, 0.0)
-        none = prompt_effects.of_scores(terms, scores).by_cluster(unit).fit().interval(weights, 0.95)
+        none = prompt_effects.score_sums(terms, scores).by_cluster(unit).fit().interval(weights, 0.95)
         covered.append(some["ci_low"] <= 0.5 <= some["ci_high"])
         averaged.append(hard["ci_low"] <= average <= hard["ci_high"])
         rejected.append(none["p"] < 0.05)

@@ -5,7 +5,7 @@ from factories import changed, questions, request_table
 from rubric_order import probes
 from rubric_order.judging import shard
 from rubric_order.judging.engines import Response
-from rubric_order.judging.second_requests import of_studies, second_id, second_requests
+from rubric_order.judging.second_requests import second_id, second_requests, study_second_requests
 from rubric_order.judging.store import Store
 from rubric_order.scoring.scores import score_reads
 
@@ -98,12 +98,12 @@ def test_a_score_that_only_the_second_request_gave_says_so():
 def test_requests_of_several_studies_are_each_read_by_the_probe_of_their_study(judge, monkeypatch):
     requests = request_table(*"abcd").assign(probe=["score_order", "criterion_order", "score_order", "criterion_order"])
     responses = pd.DataFrame({"request_id": list("abcd"), "text": "4", "error": None, "finish_reason": "stop"})
-    assert of_studies(requests, responses, judge=judge).empty
+    assert study_second_requests(requests, responses, judge=judge).empty
     monkeypatch.setattr(
         criterion_order,
         "parse",
         lambda text, questions, *, truncated: score_order.parse("", questions, truncated=False),
     )
-    second = of_studies(requests, responses, judge=judge)
+    second = study_second_requests(requests, responses, judge=judge)
     assert second["first_id"].tolist() == ["b", "d"]
-    assert of_studies(requests.iloc[:0], responses.iloc[:0], judge=judge)["first_id"].tolist() == []
+    assert study_second_requests(requests.iloc[:0], responses.iloc[:0], judge=judge)["first_id"].tolist() == []

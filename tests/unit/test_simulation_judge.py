@@ -268,7 +268,7 @@ def of_conditions(names, shown, **planted):
         said = conditions.read(name, 5)
         rows = np.tile(shown, (40, 1))
         text = np.full(40, said.reference or 0)
-        wording = simulation.Wording(np.tile(said.labels(5), (40, 1)), np.where(text > 0, said.shown, 0), text)
+        wording = simulation.Wording(np.tile(said.labels(5), (40, 1)), np.where(text > 0, said.id_level, 0), text)
         about = {"opinion": np.full(40, 3.2), "item": item, "group": group, "read": item, "temperature": 0}
         chosen = simulation.select(judge, rows, wording=wording, **about)
         found.append(np.log(np.take_along_axis(chosen.probabilities, np.argsort(rows, axis=1), axis=1)))

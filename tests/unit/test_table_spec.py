@@ -102,7 +102,7 @@ def test_several_rows_of_one_key_are_no_value():
 
 def test_hidden_columns_are_printed_and_not_in_the_csv_file():
     table = Table(rows=Rows("shares", "study", "profile"), columns=texts("judge", "position"), hidden=["position"])
-    rows, printed = tables.of_studies(table, {"shares": ESTIMATES}, {"study": "s"})
+    rows, printed = tables.study_rows(table, {"shares": ESTIMATES}, {"study": "s"})
     assert "position" not in rows
     assert printed["position"].tolist() == [1, 2]
 

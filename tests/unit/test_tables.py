@@ -1,4 +1,3 @@
-import importlib
 import io
 import re
 import shutil
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 from factories import one_read_each, order_tests_of, score_table, simulated_reads
 
-from rubric_order import catalogue, tables
+from rubric_order import registry, tables
 from rubric_order.analyses.agreement.human_agreement import estimate as agreement
 from rubric_order.analyses.agreement.human_agreement import table as human_agreement
 from rubric_order.analyses.agreement.strategy_comparison import estimate as comparison
@@ -21,7 +20,7 @@ from rubric_order.analyses.position.position_selection import estimate as bias
 from rubric_order.analyses.position.position_selection import table as position_selection
 from rubric_order.analyses.position.scales import estimate as levels
 from rubric_order.analyses.position.scales import table as scales
-from rubric_order.base.conditions import of_condition
+from rubric_order.base.conditions import select_condition
 from rubric_order.cards import card as cards
 from rubric_order.library import estimates
 from rubric_order.prompts import orderings
@@ -59,7 +58,7 @@ def everything(scores):
     correlation = human_agreement.TABLE.table(correlations, study="s", n=2)
     compared = strategy_comparison.TABLE.table(correlations, differences, study="s", n=2)
     by_scale = scales.TABLE.table(levels.estimate(positions, studies=["s"]))
-    failed = parse_failures.TABLE.table(of_condition(failures.estimate(scores), "baseline"), study="s")
+    failed = parse_failures.TABLE.table(select_condition(failures.estimate(scores), "baseline"), study="s")
     return {
         "position_selection": (selection, position_selection.TABLE.for_print(selection)),
         "human_agreement": (correlation, human_agreement.TABLE.for_print(correlation)),
@@ -421,7 +420,7 @@ def cells(line):
 
 
 def test_every_row_of_latex_has_a_cell_a_column_and_nothing_that_pdflatex_cannot_set(whole, tmp_path):
-    captions = {name: importlib.import_module(catalogue.module("tables", name)).CAPTION for name in whole}
+    captions = {name: registry.caption("tables", name) for name in whole}
     for name, (table, printed) in whole.items():
         tex = write(table, printed, tmp_path / name, caption=captions[name])["tex"]
         bare = re.sub(r"\$[^$]*\$", "", re.sub(r"\\.", "", tex))  # without escaped characters, and without formulas

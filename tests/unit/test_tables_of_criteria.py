@@ -18,7 +18,7 @@ from rubric_order.analyses.criteria.halo import estimate as halo
 from rubric_order.analyses.criteria.halo import table as halo_table
 from rubric_order.analyses.overview.parse_failures import estimate as parse_failures
 from rubric_order.analyses.overview.parse_failures import table as parse_failures_table
-from rubric_order.base.conditions import of_condition
+from rubric_order.base.conditions import select_condition
 from rubric_order.prompts import orderings
 
 OPTIONS = {"resamples": 100, "confidence": 0.95, "seed": 1}
@@ -172,7 +172,7 @@ def test_missing_scores_are_counted_by_criterion_position_and_reason(reads):
         assert own.loc[("wit", "1", "all"), ["n_scores", "n_failed"]].tolist() == expected
         assert own.loc[("all", "all", "no_score"), "n_failed"] == failed[block.index].sum()
     found = parse_failures_table.TABLE.for_print(
-        parse_failures_table.TABLE.table(of_condition(statistics, "baseline"), study="s")
+        parse_failures_table.TABLE.table(select_condition(statistics, "baseline"), study="s")
     )
     assert found["reason"].tolist() == ["all", "no_score"] * 3
     assert found.loc[0, "share"] == f"{100 * failed[reads['strategy'] == 'balanced'].mean():.2f} %"
@@ -195,7 +195,7 @@ def test_every_table_can_be_written_also_without_a_row(reads, tmp_path):
         (crossed_orders_table, crossed_orders_table.TABLE.table(crossed_orders.estimate(nothing, **OPTIONS), **SHOWN)),
         (
             parse_failures_table,
-            parse_failures_table.TABLE.table(of_condition(parse_failures.estimate(nothing), "baseline"), study="s"),
+            parse_failures_table.TABLE.table(select_condition(parse_failures.estimate(nothing), "baseline"), study="s"),
         ),
     ):
         tables.write(rows, module.TABLE.for_print(rows), tmp_path / module.__name__.split(".")[-2], "A caption.")

@@ -234,9 +234,9 @@ def test_permutation_vs_repeat_has_the_columns_of_table_2(scores):
 
 
 def test_an_interval_is_written_in_the_asked_form():
-    assert columns.with_interval(0.256, 0.2, 0.3, form=".1f", times=100) == "25.6 [20.0, 30.0]"
-    assert columns.with_interval(0.01, -0.02, 0.03, form="+.2f") == "+0.01 [-0.02, +0.03]"
-    assert columns.with_interval(0.01, np.nan, 0.03) == "0.010 [undefined]"
+    assert columns.estimate_text(0.256, 0.2, 0.3, form=".1f", times=100) == "25.6 [20.0, 30.0]"
+    assert columns.estimate_text(0.01, -0.02, 0.03, form="+.2f") == "+0.01 [-0.02, +0.03]"
+    assert columns.estimate_text(0.01, np.nan, 0.03) == "0.010 [undefined]"
 
 
 def test_widening_keeps_the_order_of_the_rows_and_leaves_gaps():

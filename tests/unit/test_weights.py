@@ -40,7 +40,7 @@ def test_two_checkpoints_of_one_name_and_one_header_are_two_judges(make):
 
 def name_of_request(model):
     """As planning names it, after the weights of a judge whose config does not say them were looked up."""
-    judge = complete_judge(model=model).with_weights(weights.describe(model, None))
+    judge = complete_judge(model=model).add_weights(weights.describe(model, None))
     return namer(judge, 5, ScoreOrder())(b"a prompt", 0)
 
 

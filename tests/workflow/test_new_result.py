@@ -1,4 +1,4 @@
-"""A new statistic with its table and its figure: three modules, and few lines elsewhere."""
+"""A new statistic with its table and its figure: a folder, and nothing elsewhere."""
 
 import json
 
@@ -10,6 +10,33 @@ from .conftest import SMALL, Project
 LIBRARY = "workflow/scripts/rubric_order"
 
 MODULES = {
+    "analyses/position/mean_score/record.py": """from rubric_order import vocabulary as v
+from rubric_order.catalogue import SCORE_ORDER, Result, Shown, Statistic
+
+RESULT = Result(
+    statistic=Statistic(
+        probes=SCORE_ORDER,
+        settings=("bootstrap/confidence", "mean_score"),
+        block={"least": v.Key("Count", 1, "Judges with fewer reads are left out.")},
+        methods="Scores were averaged.",
+    ),
+    table=Shown(
+        ("mean_score",),
+        "Scores",
+        "Mean score, table",
+        block={"study": v.STUDY},
+        caption="Mean score in study {study}, with {bootstrap[confidence]:.0%} in mind.",
+        notes="Judges with fewer than {mean_score[least]} reads are left out.",
+    ),
+    figure=Shown(
+        ("mean_score",),
+        "Scores",
+        "Mean score, figure",
+        block={"study": v.STUDY},
+        caption="Mean score of each judge in study {study}.",
+    ),
+)
+""",
     "analyses/position/mean_score/estimate.py": '''"""Mean score of each judge."""
 
 from collections.abc import Iterable
@@ -19,7 +46,7 @@ import pandas as pd
 COLUMNS = {"scores": ["study", "judge", "dataset", "score"]}
 
 
-def estimate(scores: Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
+def estimate(scores: Iterable[pd.DataFrame], *, confidence: float, least: int) -> pd.DataFrame:
     """One row per study, judge and dataset."""
     keys = ["study", "judge", "dataset"]
     table = pd.concat(scores).astype({"score": float}).groupby(keys, as_index=False)["score"].mean()
@@ -30,7 +57,6 @@ def estimate(scores: Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFra
 from rubric_order.tables.columns import Number, texts
 from rubric_order.tables.spec import Rows, Table
 
-CAPTION = "Mean score in study {study}, with {bootstrap[confidence]:.0%} in mind."
 TABLE = Table(
     rows=Rows("mean_score", "study"), columns=[*texts("judge", "dataset"), Number("estimate", ".2f", name="mean")]
 )
@@ -44,8 +70,6 @@ from matplotlib.figure import Figure
 from rubric_order.base.labels import Labels
 from rubric_order.figures.view import Layout, View
 
-CAPTION = "Mean score of each judge in study {study}."
-
 
 def draw(mean_score: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
     rows = view.rows(mean_score, "study")
@@ -54,38 +78,17 @@ def draw(mean_score: pd.DataFrame, *, view: View, layout: Layout, labels: Labels
     return figure
 ''',
 }
-BLOCK = '    "mean_score": {"study": STUDY},\n'
-# Lines that are added to other files, each after the first line that ends with the text.
-GLUE = {
-    f"{LIBRARY}/catalogue.py": {
-        "STATISTICS = {": '    "mean_score": Statistic("position", SCORE_ORDER, settings=("bootstrap/confidence",)),\n',
-        "TABLES = {": '    "mean_score": Shown(("mean_score",), "Scores", "Mean score, table"),\n',
-        "FIGURES = {": '    "mean_score": Shown(("mean_score",), "Scores", "Mean score, figure"),\n',
-    },
-    f"{LIBRARY}/settings/results.py": {
-        "TABLES: dict[str, dict[str, Key]] = {": BLOCK,
-        "FIGURES: dict[str, dict[str, Key]] = {": BLOCK,
-    },
-}
 
 
 @pytest.mark.slow
-def test_a_new_statistic_with_a_table_and_a_figure_is_three_modules_and_a_few_lines(project: Project):
+def test_a_new_statistic_with_a_table_and_a_figure_touches_its_folder_alone(project: Project):
     for path, text in MODULES.items():
         module = project.file(f"{LIBRARY}/{path}")
         module.parent.mkdir(exist_ok=True)
         module.with_name("__init__.py").touch()
         module.write_text(text)
-    for path, added in GLUE.items():
-        text = project.file(path).read_text()
-        for after, lines in added.items():
-            assert text.count(f"{after}\n") == 1
-            text = text.replace(f"{after}\n", f"{after}\n{lines}")
-        project.file(path).write_text(text)
-    assert len(GLUE) <= 4
-    assert sum(lines.count("\n") for added in GLUE.values() for lines in added.values()) <= 30
-
     config = SMALL | {"tables": {"mean_score": {}}, "figures": {"mean_score": {}}}
+    config["statistics"] = SMALL.get("statistics", {}) | {"mean_score": {"least": 2}}
     assert project.planned(config=config) == ["figures/mean_score", "statistics/mean_score", "tables/mean_score"]
     run = project.snakemake(config=config)
     assert run.returncode == 0, run.stdout + run.stderr
@@ -98,6 +101,7 @@ def test_a_new_statistic_with_a_table_and_a_figure_is_three_modules_and_a_few_li
     for ending in ("tex", "html"):
         text = project.file(f"results/tables/mean_score.{ending}").read_text().replace("\\", "")
         assert "Mean score in study position_bias, with 95% in mind." in text
+        assert "Judges with fewer than 2 reads are left out." in text
     assert project.file("results/figures/mean_score.svg").read_text().startswith("<?xml")
     assert project.planned(config=config) == []
 

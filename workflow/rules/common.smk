@@ -24,7 +24,7 @@ from rubric_order.settings import reading
 # Commands find the Python that runs Snakemake, also where its environment is not activated; with --sdm conda the
 # environment of a rule comes before it.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
-scheduling.keep_one_timer(scheduling.of_snakemake())
+scheduling.keep_one_timer(scheduling.scheduler_class())
 
 
 def cores():

@@ -52,10 +52,10 @@ rule plan_reads:
 
 rule collect_requests:
     input:
-        plans=planning.of_datasets("<results>/plan/{study}/{dataset}/{judge}.parquet"),
-        item_table=planning.of_datasets("<results>/items/{dataset}.parquet"),
-        rubric_table=planning.of_datasets("<results>/rubrics/{dataset}.parquet"),
-        pair_table=planning.of_datasets("<results>/pairs/{dataset}.parquet"),
+        plans=planning.dataset_files("<results>/plan/{study}/{dataset}/{judge}.parquet"),
+        item_table=planning.dataset_files("<results>/items/{dataset}.parquet"),
+        rubric_table=planning.dataset_files("<results>/rubrics/{dataset}.parquet"),
+        pair_table=planning.dataset_files("<results>/pairs/{dataset}.parquet"),
         references=planning.references_of_study,
         earlier=planning.earlier_requests,
         template=planning.template,

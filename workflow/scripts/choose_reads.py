@@ -30,16 +30,9 @@ def main(
 ) -> None:
     """Write a script that hands the chosen reads to the page, see `reads.content`.
 
-    Args:
-        scores: file of the scores of one study, dataset and judge.
-        requests: files of the judge's requests, of this study and of earlier studies; empty for recorded answers.
-        items: file of the dataset's items; empty for recorded answers that compare texts.
-        responses: folder of the judge's responses, with one file per shard.
-        shards: number of the judge's shards.
-        about: the names of `study`, `dataset` and `judge`; and `gold`, the name of the labels, if they are not
-            people's.
-        caps: the fields of `reads.Caps`.
-        output: the script.
+    `requests` (of this and of earlier studies) are empty for recorded answers, and `items` too where these compare
+    texts. `about` names `study`, `dataset`, `judge` and, if labels are not people's, `gold`; `caps`: fields of
+    `reads.Caps`.
     """
     table = SCORES.read(scores, columns=reads.columns(pq.read_schema(scores).names))
     choice = reads.choose(table, limits := reads.Caps(**caps), about)

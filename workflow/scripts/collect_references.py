@@ -20,15 +20,8 @@ def main(
 ) -> None:
     """Write one row per attempt: its writer and reviewer, its text, the verdict, and whether it was accepted.
 
-    Args:
-        items: file of the dataset's items.
-        rubrics: file of the dataset's rubrics.
-        templates: templates of writing and of reviewing, then the template by which each judge scores.
-        weights: files that name the weights of the judges; empty if config names the weights.
-        responses: dictionary from a step to the file of its answers.
-        settings: settings by which reference answers are made.
-        own: file of the user's own reference answers; None if judges write them.
-        output: file of the attempts.
+    `templates`: of writing, of reviewing, of each judge's scoring. `weights` is empty if config names them.
+    `responses`: by step. `own`: the user's answers, in place of judges'.
     """
     tables = ITEMS.read(items), RUBRICS.read(rubrics)
     plan = references.load_plan(*tables, templates, weights, settings)

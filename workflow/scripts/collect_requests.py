@@ -9,7 +9,7 @@ from rubric_order.base import command_line, parquet
 from rubric_order.contracts.items import ITEMS, PAIRS, REFERENCES, RUBRICS
 from rubric_order.contracts.reads import PLAN, REQUESTS
 from rubric_order.planning import requests as planned
-from rubric_order.planning.references import with_references
+from rubric_order.planning.references import add_references
 from rubric_order.prompts import frames
 from rubric_order.settings.judges import Judge
 
@@ -29,20 +29,10 @@ def main(
     comparisons: dict,
     output: Path,
 ) -> None:
-    """Write each request once, with its prompt. Requests that an earlier study sends are left out.
+    """Write each request once, with its prompt, without those that an earlier study sends.
 
-    Args:
-        plans: plans of the study and judge, one per dataset.
-        items: files of items, one per dataset.
-        rubrics: files of rubrics, in the same order.
-        pairs: files of pairs, in the same order.
-        references: files of reference answers, for the datasets that have any.
-        earlier: files of the requests that earlier studies send to the judge.
-        template: template of the prompt.
-        probe: the study's probe.
-        judge: the judge's settings.
-        comparisons: settings of pairs and lists, see `Probe.units`.
-        output: file of the requests.
+    One file of plans, items, rubrics and pairs per dataset, in one order; references of the datasets that have any.
+    `comparisons`: settings of pairs and lists, see `Probe.units`.
     """
     reads = PLAN.read(*plans, columns=planned.COLUMNS)
     owned = REQUESTS.read(*earlier, columns=["request_id"])["request_id"] if earlier else []
@@ -57,12 +47,12 @@ def main(
         yield REQUESTS.schema.empty_table()
         for dataset, block in requests.groupby("dataset", sort=False):
             paths = tables[dataset]
-            item_table = with_references(ITEMS.read(paths[0]), made.get(dataset))
+            item_table = add_references(ITEMS.read(paths[0]), made.get(dataset))
             of_dataset = item_table, RUBRICS.read(paths[1]), PAIRS.read(paths[2])
             units = planned.units_asked(block, *of_dataset, source, probe=probe, comparisons=comparisons)
             for start in range(0, len(block), ROWS_PER_WRITE):
                 part = planned.render_requests(block.iloc[start : start + ROWS_PER_WRITE], units)
-                yield from parquet.in_row_groups(REQUESTS.table(part))
+                yield from parquet.split_row_groups(REQUESTS.table(part))
 
     REQUESTS.write(rendered(), output)
     command_line.log.info("%d reads need %d requests of this study's own", len(reads), len(requests))

@@ -17,17 +17,10 @@ def main(
     page: Path,
     references: Path,
 ) -> None:
-    """Write `methods.md` and `methods.bib`.
+    """Write `methods.md` and `methods.bib`, from `library`, a BibTeX file of everything that can be cited.
 
-    Args:
-        scores: files of scores, in folders with the names of study and dataset. A file has the name of its judge.
-        answers: dictionary from each judge that is asked to its file of ``list_responses.py``.
-        made: dictionary from a dataset to its file of reference answers at several scores.
-        statistics: names of the statistics that were made.
-        run: the parts of config that results depend on.
-        library: BibTeX file of everything that can be cited.
-        page: the file of the methods.
-        references: the file of their references.
+    `scores` are named ``STUDY/DATASET/JUDGE``; `answers`: file of ``list_responses.py`` by judge; `made`: reference
+    answers by dataset; `run`: the parts of config that results depend on.
     """
     versions = {judge: files.read_json(path)["versions"] for judge, path in answers.items()}
     answered = {dataset: methods.Answers.of(REFERENCES.read(path)) for dataset, path in made.items()}

@@ -8,11 +8,8 @@ from rubric_order.judging import weights
 
 
 def main(model: dict, output: Path) -> None:
-    """Write the digest or the commit, see `weights.describe`.
-
-    Args:
-        model: `model` and `revision` of the judge.
-        output: the file, as JSON.
+    """Write the digest or the commit as JSON, see `weights.describe`; `model` has `model` and `revision` of the
+    judge.
     """
     description = weights.describe(model["model"], model["revision"])
     files.write_text(json.dumps(description) + "\n", output)

@@ -17,16 +17,10 @@ def main(
     outputs: list[Path],
     note: str = "",
 ) -> None:
-    """Write the figure to each of the outputs, in the format that the output's name ends with.
+    """Write the figure to each of the outputs, in the format that its name ends with.
 
-    Args:
-        module: name of the module that draws the figure.
-        statistics: dictionary from an argument of the module's `draw` to the file of the statistic that it takes.
-        settings: the figure's block of config.
-        labels: fields of `Labels`, with the labels of judges and datasets.
-        style: style file of all figures. `preset` in `settings` decides how large letters and lines are.
-        outputs: the files to write.
-        note: a word across the figure; empty for none.
+    `statistics`: file by argument of the module's `draw`; `settings`: the figure's block; `labels`: fields of `Labels`;
+    `note`: a word across the figure.
     """
     read = {name: ESTIMATES.read(path) for name, path in statistics.items()}
     label_of, drawing_module = Labels(**labels), plugins.imported(module)

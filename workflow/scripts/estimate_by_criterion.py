@@ -8,14 +8,7 @@ from rubric_order.contracts.estimates import ESTIMATES
 
 
 def main(module: str, inputs: dict[str, list[Path]], settings: dict, output: Path) -> None:
-    """Write one row per estimate, see `by_criterion.split`.
-
-    Args:
-        module: see ``estimate_statistic.py``.
-        inputs: files of scores and of other estimates, see ``estimate_statistic.py``.
-        settings: arguments of `estimate`.
-        output: file of the estimates.
-    """
+    """Write one row per estimate, see `by_criterion.split`; arguments are as of ``estimate_statistic.py``."""
     statistic = plugins.imported(module)
     tables = by_criterion.read(statistic.COLUMNS, inputs)
     ESTIMATES.write(statistic.estimate(**tables, **settings), output, **settings)

@@ -8,14 +8,10 @@ from rubric_order.contracts.estimates import ESTIMATES
 
 
 def main(module: str, inputs: dict[str, list[Path]], settings: dict, output: Path) -> None:
-    """Write one row per estimate.
+    """Write one row per estimate; `inputs` has files by argument of the module's `estimate`, whose `COLUMNS` are read.
 
-    Args:
-        module: name of the module that makes the statistic. Its `COLUMNS` say which columns of each input are read.
-        inputs: dictionary from an argument of the module's `estimate` to the files that it takes.
-        settings: the other arguments of `estimate`. Key `calibrated`, if it is given, is no such argument: it names the
-            `module` that adds calibrated scores, with its `options`.
-        output: file of the estimates.
+    `settings` has its other arguments, and perhaps `calibrated`: the `module` that adds calibrated scores, its
+    `options`.
     """
     statistic = plugins.imported(module)
     given = {name: value for name, value in settings.items() if name != "calibrated"}

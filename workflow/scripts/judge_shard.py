@@ -23,24 +23,14 @@ def main(
     store: Path,
     output: Path,
 ) -> None:
-    """Ask the shard's requests that the store does not answer. Write its responses in the order of its requests.
+    """Ask the shard's requests that the store does not answer, and write its responses in the order of its requests.
 
-    Args:
-        requests: file of requests of each study that uses the judge, in a folder with the study's name. A shard has a
-            part of each file.
-        probes: the probe of each of these studies.
-        shard: number of this shard, from 1 to `shards`.
-        shards: number of the judge's shards.
-        judge: the judge that answers.
-        model_folder: folder of the weights that the workflow converted; None for other judges.
-        weights: JSON file that names the judge's weights, see ``describe_weights.py``; None if config names them.
-        gpus: number of GPUs of the job.
-        store: folder of the judge's response store.
-        output: file of the responses.
+    `requests`: one file a study, in a folder of its name; a shard (from 1) has a part of each. `model_folder`: weights
+    that the workflow converted. `weights`: file of ``describe_weights.py``; None if config names them.
     """
     REQUESTS.check(*requests)
     kept, output = Store(store), output.absolute()
-    judge = judge.with_weights(files.read_json(weights)) if weights else judge
+    judge = judge.add_weights(files.read_json(weights)) if weights else judge
     files.remove_leftovers(store)
     files.remove_leftovers(output.parent)
     with locks.only_writer(output):

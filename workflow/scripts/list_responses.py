@@ -9,13 +9,8 @@ from rubric_order.settings.judges import Judge
 
 
 def main(responses: Path, shards: int, judge: Judge, output: Path) -> None:
-    """Write the metadata into one small file. Refuse shards whose answers come from several versions.
-
-    Args:
-        responses: folder of the judge's responses, with one file per shard.
-        shards: number of the judge's shards.
-        judge: the judge that answered. With its `accept_mixed`, answers of several versions are accepted.
-        output: the file, as JSON.
+    """Write the metadata into one JSON file; shards of several versions are refused unless the judge has
+    `accept_mixed`.
     """
     told = answers.joined(responses / f"{shard}.parquet" for shard in range(1, shards + 1))
     if not judge.accept_mixed:

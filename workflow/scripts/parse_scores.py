@@ -24,17 +24,9 @@ def main(
 ) -> None:
     """Write one row per read and question, with its score or the reason why it has none.
 
-    Args:
-        plan: file of the planned reads.
-        responses: folder of the judge's responses to all studies, with one file per shard.
-        answers: file that joins the metadata of the shards, see ``list_responses.py``. The file of scores keeps the
-            part about `studies`, so that a later run can compare it, see `answers.unchanged`.
-        studies: studies whose requests the reads need.
-        shards: number of the judge's shards. A file of any further shard is left from an earlier run, and is not read.
-        probe: the study's probe.
-        answer: settings on which the parsing of the judge's answers depends.
-        made_by: digest of the code and the settings that make the scores. The file of scores keeps it, too.
-        output: file of the scores.
+    `answers`: metadata of the shards, see ``list_responses.py``, whose part about `studies` is kept for later
+    comparison, see `answers.unchanged`. `made_by`: digest of code and settings, kept too. Files of further shards are
+    leftovers.
     """
     reads = PLAN.read(plan)
     paths = [responses / f"{shard}.parquet" for shard in range(1, shards + 1)]

@@ -21,22 +21,14 @@ def main(
     store: Path,
     output: Path,
 ) -> None:
-    """Choose a sample of the requests, and ask those that the store does not answer. The studies will use the answers.
+    """Ask a sample of the requests, of which the store answers some; the studies will use the answers.
 
-    Args:
-        requests: file of requests of each study that uses the judge, in a folder with the study's name.
-        probes: the probe of each of these studies.
-        judge: the judge that answers.
-        model_folder: folder of the weights that the workflow converted; None for other judges.
-        weights: JSON file that names the judge's weights, see ``describe_weights.py``; None if config names them.
-        gpus: number of GPUs of the job.
-        store: folder of the judge's response store.
-        output: JSON file with the numbers of requests of the sample, of failed ones among them, of answers that were
-            counted, and of those that could be read.
+    Arguments are as of ``judge_shard.py``; `output` is JSON with numbers of requests, of failed ones, of answers
+    counted and read.
     """
     REQUESTS.check(*requests)
     kept = Store(store)
-    judge = judge.with_weights(files.read_json(weights)) if weights else judge
+    judge = judge.add_weights(files.read_json(weights)) if weights else judge
     files.remove_leftovers(store)
     with locks.only_writer(output):
         asked, _ = pilot.sample(requests, probes)

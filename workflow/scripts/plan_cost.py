@@ -5,7 +5,7 @@ from pathlib import Path
 from rubric_order import tables
 from rubric_order.base import command_line
 from rubric_order.base.errors import printable
-from rubric_order.base.labels import Labels, with_labels
+from rubric_order.base.labels import Labels, replace_ids
 from rubric_order.judging import costs, number_formats, reference_costs
 from rubric_order.judging.store import Store
 from rubric_order.settings.judges import read
@@ -13,19 +13,12 @@ from rubric_order.tables import plan_cost
 
 
 def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Path, models: Path, output: Path) -> None:
-    """Print and write the cost of the requests that have no answer yet, for each judge.
+    """Print and write, for each judge, the cost of the requests that have no answer yet; other formats lie beside the
+    CSV file.
 
-    Args:
-        judges: dictionary from each judge to its `settings`, the name of the folder of its `converted` weights, its
-            `studies` with their datasets, and `unpinned`: true if nobody has asked the hub for the model's commit yet.
-        references: dictionary with an entry for each dataset whose reference answers are still to be made. An entry has
-            the `settings` and `rounds` of their making, the paths of the files, the `labels` of the judges that write
-            and review, and the judges, scales and conditions of the `studies` that read the dataset.
-        plans: folder of plans, with one folder per study and dataset and one file per judge.
-        requests: folder of requests, with one folder per study and one file per judge.
-        stores: folder of response stores, one per judge.
-        models: folder of converted weights.
-        output: the CSV file. Markdown, LaTeX and HTML files are written beside it.
+    `judges`: `settings`, folder of `converted` weights, `studies` with datasets, `unpinned` if the hub was not asked.
+    `references`: by dataset whose answers are to be made, `settings`, `rounds`, paths, `labels`, and `studies` that
+    read it.
     """
     parts = {}
     planned = {name: read(block["settings"]) for name, block in judges.items()}
@@ -36,13 +29,13 @@ def main(judges: dict, references: dict, plans: Path, requests: Path, stores: Pa
         parts[name] = costs.judge_costs(planned[name], files, reads, Store(stores / name), encode=encode)
         parts[name]["to_come"] = 0.0
         for dataset, how in references.items():
-            more = reference_costs.to_come(how, plans, dataset, name)
+            more = reference_costs.study_reads_to_come(how, plans, dataset, name)
             parts[name]["to_come"] += [more.get(study, 0.0) for study in parts[name]["study"]]
-    made = {dataset: reference_costs.to_make_of(how, stores) for dataset, how in references.items()}
+    made = {dataset: reference_costs.dataset_requests_left(how, stores) for dataset, how in references.items()}
     rows = plan_cost.table(parts, made)
     labels = {name: judge.label for name, judge in planned.items()}
     labels |= {name: label for how in references.values() for name, label in how["labels"].items()}
-    printed = with_labels(plan_cost.for_print(rows), Labels(labels, {}))
+    printed = replace_ids(plan_cost.for_print(rows), Labels(labels, {}))
     tables.write(rows, printed, output.with_suffix(""), plan_cost.CAPTION)
     print(printable(printed.to_markdown(index=False, disable_numparse=True)))
     moving = {judge.label: judge.revision for name, judge in planned.items() if judges[name]["unpinned"]}

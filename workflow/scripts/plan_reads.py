@@ -6,7 +6,7 @@ from rubric_order.base import command_line, files
 from rubric_order.contracts.items import ITEMS, PAIRS, REFERENCES, RUBRICS
 from rubric_order.contracts.reads import PLAN
 from rubric_order.planning.reads import Design, plan_reads
-from rubric_order.planning.references import with_references
+from rubric_order.planning.references import add_references
 from rubric_order.prompts import frames
 from rubric_order.settings.judges import Judge
 
@@ -28,30 +28,17 @@ def main(
 ) -> None:
     """Write one row per read, with the id of the request that answers it.
 
-    Args:
-        items: file of the dataset's items.
-        rubrics: file of the dataset's rubrics.
-        pairs: file of the dataset's pairs.
-        references: file of the dataset's reference answers at several scores; None if it has none.
-        template: template of the prompt.
-        study: id of the study.
-        judge_id: id of the judge.
-        judge: the judge's settings.
-        weights: JSON file that names the judge's weights, see ``describe_weights.py``. None if config names the
-            weights, or if the run only tells the costs and has not asked the hub for the model's commit.
-        probe: the study's probe.
-        profiles: profiles of the judge that the study reads.
-        design: the fields of `Design`.
-        output: file of the plan.
+    `references`: None without any. `weights`: file of ``describe_weights.py``; None if config names them, or if only
+    costs are told. `design`: fields of `Design`.
     """
     made = REFERENCES.read(references) if references else None
     reads = plan_reads(
-        with_references(ITEMS.read(items), made),
+        add_references(ITEMS.read(items), made),
         RUBRICS.read(rubrics),
         PAIRS.read(pairs),
         study=study,
         judge_id=judge_id,
-        judge=judge.with_weights(files.read_json(weights)) if weights else judge,
+        judge=judge.add_weights(files.read_json(weights)) if weights else judge,
         template=frames.load_template(template),
         design=Design(**design),
         probe=probe,

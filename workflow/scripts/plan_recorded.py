@@ -5,25 +5,17 @@ from pathlib import Path
 from rubric_order.base import command_line
 from rubric_order.contracts.items import ITEMS
 from rubric_order.contracts.reads import PLAN
-from rubric_order.recorded import reads
-from rubric_order.recorded.discovery import COMPARES
+from rubric_order.intake.recorded import plans as reads
+from rubric_order.intake.recorded.discovery import COMPARES
 from rubric_order.settings.judges import Recorded
 
 
 def main(
     items: list[Path], records: list[Path], dataset: dict, study: str, judge_id: str, judge: Recorded, output: Path
 ) -> None:
-    """Write one row per recorded answer about the dataset.
+    """Write one row per recorded answer about the dataset; `items` is empty if answers compare texts.
 
-    Args:
-        items: file of the dataset's items if the answers score texts; empty if they compare texts.
-        records: files with the answers of the judge, and possibly of other judges.
-        dataset: `name` and `adapter` of the dataset; its `benchmark` if config names one; and the study's `probe` if
-            the study is about lists.
-        study: id of the study.
-        judge_id: id of the judge.
-        judge: the judge's settings.
-        output: file of the plan.
+    `records` may have answers of other judges too. `dataset`: `name`, `adapter`, `benchmark` if any, `probe` of lists.
     """
     answers = reads.read(records, judge=judge.model, **judge.reading)
     answers = reads.about(answers, dataset["adapter"], dataset.get("benchmark"))

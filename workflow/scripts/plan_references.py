@@ -19,17 +19,9 @@ def main(
     step: str,
     output: Path,
 ) -> None:
-    """Write the requests of a step, which depend on the answers to the steps before it.
+    """Write the requests of a step, such as ``2_review``, which depend on the answers to the steps before it.
 
-    Args:
-        items: file of the dataset's items.
-        rubrics: file of the dataset's rubrics.
-        templates: templates of writing and of reviewing, then the template by which each judge scores.
-        weights: files that name the weights of the judges; empty if config names the weights.
-        responses: dictionary from each earlier step to the file of its answers.
-        settings: settings by which reference answers are made.
-        step: the step, such as ``2_review``.
-        output: file of the requests.
+    Arguments are as of ``collect_references.py``.
     """
     tables = ITEMS.read(items), RUBRICS.read(rubrics)
     plan = references.load_plan(*tables, templates, weights, settings)

@@ -8,15 +8,9 @@ from rubric_order.contracts.items import ITEMS, PAIRS, RUBRICS
 
 
 def main(dataset: str, files: dict[str, Path], settings: dict, items: Path, rubrics: Path, pairs: Path) -> None:
-    """Check every item, rubric and pair, and write the tables. If an entry is wrong, nothing is written.
+    """Check every item, rubric and pair, and write the tables; if one is wrong, nothing is written.
 
-    Args:
-        dataset: id of the dataset.
-        files: dictionary from the name that config gives a file to its path.
-        settings: `adapter`, `limit` and `options` of the dataset.
-        items: file of the items.
-        rubrics: file of the rubrics.
-        pairs: file of the pairs.
+    `files`: path by the name that config gives; `settings`: `adapter`, `limit` and `options`.
     """
     entries = datasets.read(settings["adapter"], files, settings["options"], dataset=dataset)
     tables = datasets.prepare(dataset, entries, limit=settings["limit"])

@@ -5,19 +5,14 @@ from pathlib import Path
 
 from rubric_order.base import command_line, files
 from rubric_order.contracts.items import ITEMS, PAIRS
-from rubric_order.recorded import rehearsal
+from rubric_order.intake.recorded import rehearsal
 from rubric_order.settings.judges import Recorded
 
 
 def main(items: Path, pairs: Path, dataset: dict, judge: Recorded, output: Path) -> None:
-    """Write one line per simulated answer.
+    """Write one JSON line per simulated answer of a recorded judge, which compares texts or scores them.
 
-    Args:
-        items: file of the dataset's items.
-        pairs: file of the dataset's pairs.
-        dataset: `name` and `adapter` of the dataset, and its `benchmark` if an option of the dataset names one.
-        judge: the recorded judge, with `simulation`. It compares texts or scores them.
-        output: the file, as JSON Lines.
+    `dataset`: `name`, `adapter`, and `benchmark` if an option names one.
     """
     table = ITEMS.read(items)
     if judge.compares:

@@ -7,11 +7,7 @@ from rubric_order.pages import reads
 
 
 def main(study: dict, output: Path) -> None:
-    """Write the page.
-
-    Args:
-        study: arguments of `reads.page_of`.
-    """
+    """Write the page; `study` has the arguments of `reads.page_of`."""
     files.write_text(reads.page_of(**study), output)
 
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from rubric_order.base import command_line, files
-from rubric_order.base.labels import Labels, in_order
+from rubric_order.base.labels import Labels, order_by_labels
 from rubric_order.cards import criteria, summary, unread
 from rubric_order.contracts.estimates import ESTIMATES
 from rubric_order.scoring import usage
@@ -29,25 +29,12 @@ def main(
 ) -> None:
     """Write `summary.json` and `summary.html`.
 
-    Args:
-        statistics: dictionary from a statistic that cards are made from to its file; empty if no study permutes score
-            levels or criteria.
-        shown: title, caption and path of each table (key ``tables``) and of each figure (key ``figures``).
-        labels: fields of `Labels`, with the labels of judges and datasets.
-        run: the parts of config that results depend on.
-        reads: dictionary from a study to the link to its page of single reads.
-        data: the file `summary.json`.
-        page: the file `summary.html`.
-        margin: equivalence margin in points, for cards of criteria.
-        by_criterion: dictionary from a statistic of the cards of single criteria to its file; empty if config asks for
-            no such cards.
-        scores: files of the scores of all studies. Their metadata say how many tokens the answers took.
-        chosen: files of the reads that the pages of these studies show. If a judge has no score at all, one of these
-            reads is shown as an example.
-        prices: dictionary from a judge to its prices, for the judges that have prices.
+    `statistics` and `by_criterion`: files by statistic, empty without cards. `shown`: title, caption, path of `tables`
+    and `figures`. `margin`: in points, for cards of criteria. `chosen`: reads that pages show, an example where no
+    score is.
     """
     label_of = Labels(**labels)
-    read = {name: in_order(ESTIMATES.read(path), label_of) for name, path in statistics.items()}
+    read = {name: order_by_labels(ESTIMATES.read(path), label_of) for name, path in statistics.items()}
     costs = {key: cost for path in scores for key, cost in usage.costs_of(path, prices).items()}
     cards = summary.made(read, note=run.get("rehearsal", ""), costs=costs) if read else []
     of_criteria = criteria.cards(read[criteria.STATISTIC], margin) if criteria.STATISTIC in read else []

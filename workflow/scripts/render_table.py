@@ -10,16 +10,9 @@ from rubric_order.tables import rendering
 
 
 def main(module: str, statistics: dict[str, Path], settings: dict, labels: dict, caption: str, output: Path) -> None:
-    """Write the table as CSV, Markdown, LaTeX and HTML, into one folder.
+    """Write the table as CSV and, beside it, Markdown, LaTeX and HTML, with labels in place of ids.
 
-    Args:
-        module: name of the module that makes the table.
-        statistics: dictionary from an argument of the table to the file of the statistic that it takes.
-        settings: the table's block of config, which has the other arguments.
-        labels: fields of `Labels`, with the labels of judges and datasets. All formats but CSV have labels in place of
-            ids.
-        caption: the table's caption.
-        output: the CSV file. The other formats are written beside it.
+    `statistics`: file by argument of the table; `settings`: its block of config; `labels`: fields of `Labels`.
     """
     read = {name: ESTIMATES.read(path) for name, path in statistics.items()}
     rows, printed = rendering.rendered(plugins.imported(module).TABLE, read, settings, Labels(**labels))

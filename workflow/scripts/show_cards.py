@@ -10,10 +10,7 @@ from rubric_order.cards import first_lines
 def main(data: Path, page: Path, rehearsal: str = "") -> None:
     """Print name, finding and advice of each card, and the path of the page with all results.
 
-    Args:
-        data: `summary.json` of the run.
-        page: `summary.html` of the run.
-        rehearsal: folder in which a rehearsal runs, as the terminal sees it; empty if the run is no rehearsal.
+    `rehearsal`: folder of a rehearsal, as the terminal sees it; empty in other runs.
     """
     for card in first_lines.first_lines(data):
         lines = card._replace(name=f"Rehearsal: {card.name}" if rehearsal else card.name)

@@ -1,7 +1,5 @@
-"""Scorers for Inspect that ask a judge in several orders of its rubric's levels, and a function that reads their logs.
-
-The module needs the package ``inspect-ai``. In a task, ``rubric_in_orders`` is a scorer. For a stored log, `regrade`
-asks the judge of another scorer again.
+"""Scorers for Inspect (package ``inspect-ai``) that ask a judge in several orders of its rubric's levels: in a task
+`rubric_in_orders`, for a stored log `regrade`; `reads` has the reads of their logs.
 """
 
 import hashlib
@@ -35,8 +33,8 @@ except ModuleNotFoundError as missing:
 from rubric_order import strategies
 from rubric_order.base.errors import InputError
 from rubric_order.datasets.rubrics import MAX_LEVELS
+from rubric_order.intake.logs import levels as rubric_levels
 from rubric_order.library import prompts
-from rubric_order.logs import levels as rubric_levels
 from rubric_order.parsing import one_score
 from rubric_order.parsing.choices import numbers
 
@@ -221,11 +219,7 @@ def reads(log: EvalLog, name: str | None = None, *, partial: bool = False) -> pd
 
 
 def _orders(strategy: str, n: int) -> np.ndarray:
-    """Orderings of a strategy, shape (2n, n).
-
-    Raises:
-        InputError: there is no such strategy, or there are not 2 to `MAX_LEVELS` levels.
-    """
+    """Shape (2n, n)."""
     if strategy not in ("balanced", "rotated"):
         raise InputError(f"strategy: expected balanced or rotated, found {strategy!r:.60}")
     if not 2 <= n <= MAX_LEVELS:
@@ -234,7 +228,6 @@ def _orders(strategy: str, n: int) -> np.ndarray:
 
 
 def _chosen(strategy: str, n: int, state: TaskState) -> list[tuple[int, ...]]:
-    """The distinct orderings in which a sample is read."""
     orders = [tuple(map(int, order)) for order in _orders(strategy, n)]
     if strategy == "rotated":
         digest = hashlib.blake2b(str(state.sample_id).encode(), digest_size=8).digest()
@@ -247,7 +240,6 @@ def _judge(model: str | Model | None, role: str) -> Model:
 
 
 def _message(role: str, content: str) -> "ChatMessage":
-    """A message of a prompt, in Inspect's form."""
     kinds = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
     return kinds[role](content=content)
 
@@ -289,23 +281,16 @@ def _grading(state: TaskState, of: str | None) -> list[str] | str:
 
 
 def _recorded(scores: Mapping[str, Score] | None, of: str | None) -> dict[str, list[Any]]:
-    """Dictionary from a scorer's name to the conversation with a judge that its score keeps."""
     conversations = {name: (score.metadata or {}).get("grading") for name, score in (scores or {}).items()}
     return {name: messages for name, messages in conversations.items() if messages and of in (None, name)}
 
 
 def _content(message: Any) -> str:
-    """Text of a message. In a log that was read from a file, a message is a mapping."""
     content = message["content"] if isinstance(message, Mapping) else message.text
     return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
 def _logged_judge(log: EvalLog, of: str | None) -> Model:
-    """The judge that a log names, with the settings of its calls.
-
-    Raises:
-        InputError: no sample has a call of a judge.
-    """
     for sample in log.samples or []:
         for messages in _recorded(sample.scores, of).values():
             for event in sample.events or []:

@@ -11,7 +11,6 @@ import ast
 import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 from rubric_order import catalogue
@@ -23,13 +22,12 @@ Kind: TypeAlias = Literal["statistics", "tables", "figures"]
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 CITED = re.compile(r"@([\w:-]+)")  # a citation key in `Statistic.methods`
-OURS: Mapping[Kind, Mapping[str, Statistic | Shown]] = {
+OURS: Mapping[Kind, Mapping[str, Statistic] | Mapping[str, Shown]] = {
     "statistics": catalogue.STATISTICS,
     "tables": catalogue.TABLES,
     "figures": catalogue.FIGURES,
 }
 SHOWN: tuple[Kind, ...] = ("figures", "tables")  # kinds of results that a reader sees
-_ONE: Mapping[Kind, str] = {"statistics": "statistic", "tables": "table", "figures": "figure"}
 
 
 def _reserved() -> set[str]:
@@ -40,9 +38,15 @@ def _reserved() -> set[str]:
 RECORDS: plugins.Records[Result] = plugins.Records(plugins.RESULTS, Result, _reserved)
 
 
+@functools.cache
+def ours(kind: Kind) -> tuple[str, ...]:
+    """Names of our results of a kind, in the order of their records."""
+    return tuple(sorted(OURS[kind], key=lambda name: catalogue.result(name).order))
+
+
 def names(kind: Kind) -> tuple[str, ...]:
     """Names of our results of a kind, then of all results of other packages, with or without a record of this kind."""
-    return (*OURS[kind], *(name for name in RECORDS.names() if name not in OURS[kind]))
+    return (*ours(kind), *(name for name in RECORDS.names() if name not in OURS[kind]))
 
 
 def is_other(name: str) -> bool:
@@ -77,11 +81,11 @@ def _entry(kind: Kind, name: str) -> Statistic | Shown:
     if name in OURS[kind]:
         return OURS[kind][name]
     if not is_other(name):
-        raise InputError(f"{name!r:.80} is no {_ONE[kind]}; expected one of {', '.join(OURS[kind])}")
+        raise InputError(f"{name!r:.80} is no {catalogue.RECORDS[kind]}; expected one of {', '.join(ours(kind))}")
     record = load(name)
-    entry: Statistic | Shown | None = getattr(record.value, _ONE[kind])
+    entry: Statistic | Shown | None = catalogue.complete(record.value, kind, name)
     if entry is None:
-        raise InputError(f"{record.where}: it has no {_ONE[kind]}")
+        raise InputError(f"{record.where}: it has no {catalogue.RECORDS[kind]}")
     return entry
 
 
@@ -98,13 +102,12 @@ def code(kind: Kind, name: str) -> str:
     return module(kind, name) if is_other(name) else catalogue.module_file(kind, name)
 
 
-def caption(kind: Kind, name: str, library: Path) -> str:
-    """Caption of a table or figure from its module, with fields for settings still to be filled in.
-
-    Args:
-        library: folder of `rubric_order`, which has our modules.
-    """
-    path = library / catalogue.module_file(kind, name) if not is_other(name) else _file(module(kind, name))
+def caption(kind: Kind, name: str) -> str:
+    """Caption and notes of a table or figure, with fields for settings still to be filled in."""
+    entry = shown(kind, name)
+    if entry.caption:
+        return " ".join(text for text in (entry.caption, entry.notes) if text)
+    path = code_hash.module_file(module(kind, name))
     assert path is not None  # `load` has read it
     return str(code_hash.constant(path, "CAPTION"))
 
@@ -145,27 +148,29 @@ def load(name: str) -> plugins.Record[Result]:
 def _problems(name: str, result: Result) -> Iterator[str]:
     if not NAME.fullmatch(name):
         yield f"expected a name of small letters, digits and single underscores, found {name!r:.80}"
-    kinds: dict[Kind, Statistic | Shown | None]
-    kinds = {"statistics": result.statistic, "tables": result.table, "figures": result.figure}
-    entries = {kind: entry for kind, entry in kinds.items() if entry is not None}
+    parts: dict[Kind, Statistic | Shown | None] = {kind: catalogue.complete(result, kind, name) for kind in OURS}
+    entries = {kind: entry for kind, entry in parts.items() if entry is not None}
     if not entries:
         yield "expected a statistic, a table or a figure, found none"
     for kind, entry in entries.items():
         wanted = Statistic if kind == "statistics" else Shown
         if not isinstance(entry, wanted):
-            yield f"{_ONE[kind]}: expected a catalogue.{wanted.__name__}, found {entry!r:.80}"
+            yield f"{catalogue.RECORDS[kind]}: expected a catalogue.{wanted.__name__}, found {entry!r:.80}"
             return
         expected = names("statistics")
         read = [one for one in entry.reads if one not in catalogue.INPUTS] if isinstance(entry, Statistic) else []
         for key, used in (("statistics", entry.statistics),) if isinstance(entry, Shown) else (("reads", read),):
             for other in used:
                 if other not in expected:
-                    yield f"{_ONE[kind]}: {key}: {other!r:.80} is no statistic{nearest(other, expected)}"
+                    yield f"{catalogue.RECORDS[kind]}: {key}: {other!r:.80} is no statistic{nearest(other, expected)}"
+        if isinstance(entry, Shown) and not (entry.category and entry.title):
+            yield f"{catalogue.RECORDS[kind]}: expected a category and a title, found {entry[1:3]!r:.80}"
         for argument in entry.derived:
             if argument not in catalogue.DERIVED:
                 listed = ", ".join(catalogue.DERIVED)
-                yield f"{_ONE[kind]}: derived: {argument!r:.80} is not one of {listed}"
-        yield from _problems_of_module(f"{result.folder}.{catalogue.MODULES[kind]}", catalogue.PARTS[kind])
+                yield f"{catalogue.RECORDS[kind]}: derived: {argument!r:.80} is not one of {listed}"
+        wanted_names = catalogue.PARTS[kind] if getattr(entry, "caption", kind) else ("CAPTION", *catalogue.PARTS[kind])
+        yield from _problems_of_module(f"{result.folder}.{catalogue.MODULES[kind]}", wanted_names)
     own = re.findall(r"^@\w+\{([^,\s]+),", result.references, re.MULTILINE)
     for key in CITED.findall(result.statistic.methods) if result.statistic else ():
         if key not in own:
@@ -176,7 +181,7 @@ def _problems_of_module(module: str, parts: Iterable[str]) -> Iterator[str]:
     """Problems of a module of a result: it is missing, cannot be parsed, or lacks parts."""
     try:
         with plugins.code_of_others(f"module {module!r} cannot be read"):
-            path = _file(module)
+            path = code_hash.module_file(module)
             body = [] if path is None else ast.parse(path.read_bytes()).body
     except InputError as error:
         yield str(error)
@@ -192,10 +197,6 @@ def _problems_of_module(module: str, parts: Iterable[str]) -> Iterator[str]:
             code_hash.constant(path, "CAPTION")
         except ValueError:
             yield f"module {module!r}: CAPTION: expected a plain text, found something that is computed"
-
-
-def _file(module: str) -> Path | None:
-    return code_hash.module_file(module)
 
 
 def _defined(node: ast.stmt) -> Iterator[str]:

@@ -1,8 +1,7 @@
-"""Strategies: the ways to choose the orderings in which the options of a prompt are shown. Each strategy has a record.
+"""Strategies: the ways to choose the orderings in which the options of a prompt are shown, each with a record.
 
-An ordering is a permutation of 1..n: entry p - 1 is the option at position p. Functions return integer arrays with one
-ordering per row. Each function imports Numpy when it is called, since checks of a config and each start of Snakemake
-read only the records.
+An ordering is a permutation of 1..n, option by position, one a row. Functions import Numpy when called: checks of a
+config and each start of Snakemake read only the records.
 """
 
 from __future__ import annotations
@@ -24,24 +23,13 @@ RECORDED = "recorded"
 
 
 def check_all(n: int) -> None:
-    """Check that strategy `all` is possible with n options.
-
-    Raises:
-        UnfitError: the options have more than ``MAX_ORDERINGS`` orderings.
-    """
+    """Check that strategy `all` has at most ``MAX_ORDERINGS`` orderings of n options, or raise UnfitError."""
     if math.factorial(n) > MAX_ORDERINGS:
         raise UnfitError(f"strategy 'all' with {n} options has {math.factorial(n)} orderings; use 'random' instead")
 
 
 def rotations(n: int) -> np.ndarray:
-    """Cyclic rotations of the canonical ordering.
-
-    Returns:
-        Shape (n, n): row r is ``[r+1, ..., n, 1, ..., r]``, so every option is once in every position.
-
-    Raises:
-        UnfitError: n is below 2.
-    """
+    """Cyclic rotations of the canonical ordering, (n, n): every option once in every position."""
     import numpy as np
 
     if n < 2:
@@ -50,10 +38,8 @@ def rotations(n: int) -> np.ndarray:
 
 
 def balanced(n: int) -> np.ndarray:
-    """Forward rotations, then rotations of the reversed ordering.
-
-    Returns:
-        Shape (2n, n): every option is exactly twice in every position. For n = 2 the second half repeats the first.
+    """Forward rotations, then rotations of the reversed ordering, (2n, n): every option twice in every position; equal
+    halves for n = 2.
 
     Source: Xu et al. (2026), Section 3.1, in the order given there.
     """
@@ -63,16 +49,10 @@ def balanced(n: int) -> np.ndarray:
 
 
 def balanced_williams(n: int) -> np.ndarray:
-    """A Williams design with as many rows as `balanced`.
+    """A Williams design, (2n, n): every option twice in every position, and twice right after every other.
 
-    Returns:
-        Shape (2n, n): every option is exactly twice in every position, and exactly twice right after every other
-        option. For even n the two halves are different Williams squares; for n = 2 they are the same.
-
-    Raises:
-        UnfitError: n is below 2.
-
-    Source: Williams (1949), Section 2: rotations of the sequence 1, 2, n, 3, n - 1, ... and of its mirror image.
+    For even n the halves are different squares (equal for n = 2). Source: Williams (1949), Section 2: rotations of 1,
+    2, n, 3, n - 1, ... and of its mirror image.
     """
     import numpy as np
 
@@ -99,14 +79,8 @@ def fixed(n: int, reads: int) -> np.ndarray:
 
 
 def repeated_rotations(n: int, reads: int) -> np.ndarray:
-    """Each rotation of the canonical ordering, over and over.
-
-    Returns:
-        Shape (reads, n): every option is equally often in every position, and each ordering is read ``reads / n``
-        times, so that the effect of repetition is seen under every ordering.
-
-    Raises:
-        UnfitError: `reads` is not a multiple of n, or is below 2n.
+    """Each rotation ``reads / n`` times, at least twice, so that repetition is seen under every ordering, (reads,
+    n).
     """
     import numpy as np
 
@@ -117,14 +91,7 @@ def repeated_rotations(n: int, reads: int) -> np.ndarray:
 
 
 def swap(n: int, reads: int) -> np.ndarray:
-    """The two orders of a pair, in turn.
-
-    Returns:
-        Shape (reads, 2): rows ``[1, 2]`` and ``[2, 1]``, over and over.
-
-    Raises:
-        UnfitError: n is not 2, or `reads` is odd.
-    """
+    """The two orders of a pair in turn, an even number of times, (reads, 2)."""
     import numpy as np
 
     if n != 2 or reads % 2:
@@ -133,28 +100,15 @@ def swap(n: int, reads: int) -> np.ndarray:
 
 
 def cyclic(n: int, reads: int) -> np.ndarray:
-    """The rotations of the canonical ordering, over and over: each option is at each position equally often.
-
-    Returns:
-        Shape (reads, n).
-
-    Raises:
-        UnfitError: `reads` is 0 or not a multiple of n.
-    """
+    """The rotations of the canonical ordering, over and over, (reads, n): positions are balanced."""
     import numpy as np
 
     return np.tile(rotations(n), (_rounds("cyclic", n, reads), 1))
 
 
 def latin(n: int, reads: int, *, rng: np.random.Generator) -> np.ndarray:
-    """Rows of random Latin squares: each option is at each position equally often, and the option before it varies.
-
-    Returns:
-        Shape (reads, n): squares of n rows one after the other. Each is a cyclic square with its options and its
-        columns shuffled.
-
-    Raises:
-        UnfitError: `reads` is 0 or not a multiple of n.
+    """Rows of random Latin squares (cyclic, options and columns shuffled), (reads, n): positions are balanced, and the
+    option before varies.
     """
     import numpy as np
 
@@ -171,11 +125,7 @@ def _rounds(strategy: str, n: int, reads: int) -> int:
 
 
 def all_orderings(n: int) -> np.ndarray:
-    """Every permutation in lexicographic order. Shape (n!, n).
-
-    Raises:
-        UnfitError: there are too many orderings, see `check_all`.
-    """
+    """Every permutation in lexicographic order, (n!, n), see `check_all`."""
     import numpy as np
 
     check_all(n)
@@ -189,13 +139,8 @@ def _given(rng: np.random.Generator | None) -> np.random.Generator:
 
 
 class Wanted(NamedTuple):
-    """Description of the orderings that a strategy has to make.
-
-    Attributes:
-        n: number of options, 2 to 11.
-        budget: number of reads per unit, for strategies that take a number; None for the usual number.
-        candidates: True if the options are the candidates of a pair or a list.
-        rng: generator for orderings that are drawn.
+    """Orderings that a strategy has to make, of n options (2 to 11), which may be `candidates`; `budget` None is the
+    usual number of reads.
     """
 
     n: int
@@ -205,7 +150,7 @@ class Wanted(NamedTuple):
 
     @property
     def reads(self) -> int:
-        """Number of reads: the budget. The default is n for candidates and, as in `balanced`, 2n for other options."""
+        """Number of reads: the budget, by default n for candidates and, as in `balanced`, 2n for other options."""
         usual = self.n if self.candidates else 2 * self.n
         return usual if self.budget is None else self.budget
 
@@ -227,32 +172,22 @@ class Strategy:
     """One way to choose the orderings of a unit's options.
 
     Attributes:
-        name: name in the settings of a study.
-        words: description of the orderings in the text of methods.
-        probes: probes that offer the strategy.
-        orderings: function that makes the orderings, shape (reads, n); None where they exist already.
+        name, words: in the settings of a study, and in the text of methods.
+        probes: those that offer it.
+        orderings: makes them, shape (reads, n); None where they exist already.
         colour, marker, line: look in every figure, in the terms of Matplotlib.
-        compared: place in the order in which strategies are compared and shown. Each strategy is compared with every
-            later strategy. None if the strategy is compared with no other.
-        every_position: True if every level or criterion is in every position; False for strategies for candidates
-            alone.
-        drawn: True if the orderings are drawn anew for each unit.
-        crossed: order of the score levels in a crossed design: `balanced`, `drawn`, or `canonical`.
-        one_ordering: True if all reads are in the canonical ordering.
-        one_ordering_a_read: True if the k-th reads of all items share one ordering, and orderings vary with k.
-        rounds: least number of reads in each of the n orderings, if the budget has to be a multiple of n; else 0.
-        in_turn: True if each unit is read in one of the orderings, and the next unit in the next ordering.
-        fits: kinds of results that can show the strategy, in addition to the results that show all strategies with
-            `every_position`:
-
-            - `levels`, results about scores at each position;
-            - `one_set`, results about orderings that all items share;
-            - `repeats`, results about several reads of each ordering;
-            - `compared`, rankings by two strategies;
-            - `deviation`, deviations within items;
-            - `budget_curve`, budget curves;
-            - `by_dataset`, position selection by dataset.
-        head: head of the column in table `criteria_agreement`; None where the strategy has no column there.
+        compared: place in the order of comparisons, each with every later one; None for none.
+        every_position: every level or criterion is in every position; False for candidates alone.
+        drawn: orderings are drawn anew for each unit.
+        crossed: order of the score levels in a crossed design.
+        one_ordering: all reads are in the canonical ordering.
+        one_ordering_a_read: the k-th reads of all items share one ordering, which varies with k.
+        rounds: least number of reads in each of n orderings, if the budget must be a multiple of n; else 0.
+        in_turn: each unit is read in one ordering, the next unit in the next.
+        fits: further results that can show it, beside all with `every_position`: `levels` (by position), `one_set`
+            (orderings that items share), `repeats`, `compared` (two strategies' rankings), `deviation` (within items),
+            `budget_curve`, `by_dataset` (position selection).
+        head: of its column in table `criteria_agreement`; None without one.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """Results: one folder per theme, and in it one folder per result.
 
-In the folder of a result, ``estimate.py`` makes numbers, and ``table.py`` and ``figure.py`` show them. The three files
-are separate, so a new heading of a table reruns no statistic. `estimate` makes ``results/statistics/{name}.parquet``,
-with one row per estimate. The following holds for all statistics:
+In the folder of a result, ``record.py`` has all that is known of it, ``estimate.py`` makes numbers, and ``table.py``
+and ``figure.py`` show them. The files are separate, so a new heading or caption reruns no statistic. `estimate` makes
+``results/statistics/{name}.parquet``, with one row per estimate. The following holds for all statistics:
 
 - `COLUMNS` names the columns that `estimate` reads from each of its tables.
 - `scores` are reads with their scores, in one table or in several, such as one per file. Only one of several tables is

@@ -1,8 +1,8 @@
-"""Version of the code that a result depends on: a hash of a script and of the library modules that it uses.
+"""Version of the code that a result depends on: a hash of the syntax of a script and of the library modules that it
+uses.
 
-The hash covers the syntax without comments, docstrings, layout, and the descriptions of columns, contracts and settings
-(`DESCRIPTIONS`). So only a change of what the code does marks a result as out of date. The hash of each file is kept
-beside the file's compiled form, because every start of Snakemake asks for the hashes of most of the library.
+Comments, docstrings, layout and descriptions (`DESCRIPTIONS`) do not count. The hash of each file is kept beside its
+compiled form, because every start of Snakemake asks for the hashes of most of the library.
 """
 
 import ast
@@ -21,6 +21,8 @@ from typing import NamedTuple
 PACKAGE = "rubric_order"
 # From a function to those of its arguments that only pages show. The functions make columns, contracts and settings.
 DESCRIPTIONS = {
+    f"{PACKAGE}.catalogue.Statistic": {"question", "read", "cannot", "methods"},
+    f"{PACKAGE}.catalogue.Shown": {"category", "title", "caption", "notes"},
     f"{PACKAGE}.contracts.contract.Column": {"meaning", "unit"},
     f"{PACKAGE}.contracts.contract.Contract": {"meaning", "unit"},
     f"{PACKAGE}.settings.base.setting": {"description", "reruns"},
@@ -29,11 +31,8 @@ SETTING = f"{PACKAGE}.settings.base.setting"  # its first argument is a default,
 
 
 class Package(NamedTuple):
-    """A package whose modules count in the hash.
-
-    Attributes:
-        name: dotted name; it has more than one part if the package lies in a namespace.
-        folder: folder that contains the first part of the name.
+    """A package whose modules count; `folder` contains the first part of the dotted `name`, which may lie in a
+    namespace.
     """
 
     name: str
@@ -41,21 +40,11 @@ class Package(NamedTuple):
 
 
 def code_version(script: Path, modules: Iterable[str] = ()) -> str:
-    """Hash over a script, the library modules that it uses, and the modules that these modules use in turn.
+    """Hash over a script and all modules that it uses, directly or through others, also those imported inside
+    functions.
 
-    A module counts if it is imported, also inside a function. From an imported package, the `__init__` and the named
-    modules count; the other modules of the package do not count. The library's own `__init__`, which holds its version,
-    never counts.
-
-    Args:
-        script: the entry script; the library lies beside it.
-        modules: modules that are loaded by their name at run time, so that no import names them: their paths in the
-            library, such as `probes/score_order.py`, or dotted names, as `Plugins.module` returns them. For a module of
-            another package, the packages that contain the module count too. So does everything that these packages and
-            the module import from their own package and from ours.
-
-    Raises:
-        FileNotFoundError: the script or one of the modules does not exist.
+    `modules` are loaded by name at run time: paths in the library (`probes/score_order.py`) or dotted names; of another
+    package the enclosing packages count too. Our own `__init__`, which holds the version, never counts.
     """
     ours = Package(PACKAGE, script.parent)
     pending = [(ours, script), *(file for module in modules for file in _loaded(ours, module))]
@@ -99,12 +88,8 @@ def _loaded(ours: Package, module: str) -> Iterator[tuple[Package, Path]]:
 
 
 def module_file(module: str) -> Path | None:
-    """File of a module by its dotted name; None if there is no such module.
-
-    The function imports the packages that contain the module.
-
-    Raises:
-        Exception: one of these packages cannot be imported; its own error is raised.
+    """File of a module by its dotted name; None if there is none. Imports the enclosing packages, whose errors pass
+    through.
     """
     try:
         spec = importlib.util.find_spec(module)
@@ -116,11 +101,7 @@ def module_file(module: str) -> Path | None:
 
 
 def constant(module: Path, name: str) -> object:
-    """Value of a constant of a module. The module is not run.
-
-    Raises:
-        ValueError: the module has no such constant, or the value is no literal.
-    """
+    """Value of a literal constant of a module, which is not run. A ValueError if there is none."""
     for node in ast.parse(module.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and [getattr(target, "id", None) for target in node.targets] == [name]:
             return ast.literal_eval(node.value)
@@ -135,42 +116,34 @@ def _read(path: Path, _modified: int, package: Package | None = None) -> tuple[s
     """
     source = path.read_bytes()
     if package is not None and package.name != PACKAGE:
-        return _of_syntax(source, package.name, path.relative_to(package.folder))
-    kept = path.parent / "__pycache__" / f"{path.stem}.syntax.json"
+        return _syntax_hash(source, package.name, path.relative_to(package.folder))
+    cache = path.parent / "__pycache__" / f"{path.stem}.syntax.json"
     content = hashlib.blake2b(_own() + source, digest_size=16).hexdigest()
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        saved = json.loads(kept.read_text(encoding="utf-8"))
+        saved = json.loads(cache.read_text(encoding="utf-8"))
         if saved["content"] == content:
             return saved["syntax"], frozenset(saved["used"])
-    digest, used = _of_syntax(source)
+    digest, used = _syntax_hash(source)
     if not sys.dont_write_bytecode:
         with contextlib.suppress(OSError):
-            _keep(kept, {"content": content, "syntax": digest, "used": sorted(used)})
+            _keep(cache, {"content": content, "syntax": digest, "used": sorted(used)})
     return digest, used
 
 
 @functools.cache
 def _own() -> bytes:
-    """The bytes of this file. If they change, the kept results of all files are out of date."""
     return Path(__file__).read_bytes()
 
 
 def _keep(path: Path, found: dict[str, object]) -> None:
-    """Write the result for a file, whole or not at all."""
     path.parent.mkdir(exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     temporary.write_text(json.dumps(found), encoding="utf-8")
     os.replace(temporary, path)
 
 
-def _of_syntax(source: bytes, package: str = PACKAGE, path: Path | None = None) -> tuple[str, frozenset[str]]:
-    """Result of `_read` from the bytes of a file.
-
-    Args:
-        source: the bytes.
-        package: name of the file's package.
-        path: path of the file within the folder of its package; None for a file of ours.
-    """
+def _syntax_hash(source: bytes, package: str = PACKAGE, path: Path | None = None) -> tuple[str, frozenset[str]]:
+    """Hash and names as from `_read`. `path` lies within the folder of its package; None for a file of ours."""
     tree = ast.parse(source)
     nodes = list(ast.walk(tree))
     packages = (f"{PACKAGE}.", f"{package}.")
@@ -192,12 +165,7 @@ def _of_syntax(source: bytes, package: str = PACKAGE, path: Path | None = None) 
 
 
 def _names(nodes: list[ast.AST], bound: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    """Dotted names that are imported, and longer names that code makes from these, such as `tables.write`.
-
-    Args:
-        nodes: nodes of a file's syntax tree.
-        bound: see `_bound`.
-    """
+    """Dotted names that are imported, and longer names that code makes from these, such as `tables.write`."""
     yield from (alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names)
     yield from itertools.chain.from_iterable(bound.values())
     for node in nodes:
@@ -210,11 +178,7 @@ def _names(nodes: list[ast.AST], bound: Mapping[str, Iterable[str]]) -> Iterator
 
 
 def _bound(nodes: list[ast.AST], path: Path | None) -> dict[str, list[str]]:
-    """Dictionary from each name that imports bind to the full dotted names of the modules or objects it stands for.
-
-    A name stands for several if functions import different modules under it. Imports that begin with a dot start at
-    `path`, the path of the file within the folder of its package.
-    """
+    """Full dotted names that each name bound by imports stands for: several if functions import differently."""
     bound: dict[str, list[str]] = {}
 
     def bind(name: str, whole: str) -> None:
@@ -256,9 +220,8 @@ def _write(node: object, parts: list[str]) -> None:
 
 
 def _files(root: Path, name: str, package: str = PACKAGE) -> Iterator[Path]:
-    """Files along a dotted name: the `__init__` of each package, and the module at the end, if there is one.
-
-    Parts of the name after the last file are names that this file defines. Our own `__init__` is left out.
+    """Files along a dotted name: the `__init__` of each package but our own, and the module at the end, if there is
+    one.
     """
     parts = package.split(".")
     path = root.joinpath(*parts)

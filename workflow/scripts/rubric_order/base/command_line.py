@@ -24,19 +24,10 @@ OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPER
 
 
 def run(main: Callable[..., None]) -> None:
-    """Call `main` with the options of the command line.
+    """Call `main` with the options of the command line, one per parameter, read as its annotation says.
 
-    Each parameter becomes an option, and its annotation says how the option is read:
-
-    - ``dict``: from a file of JSON, or from JSON itself
-    - ``list[Path]`` and ``list[str]``: from several words
-    - ``dict[str, Path]``: from several words of the form ``name=path``
-    - ``dict[str, list[Path]]``: from a name and several paths (the option is given once for each name)
-    - ``Path | None``: from a path or from nothing
-    - a class with a method ``from_file``: from the path of a file
-    - other annotations, such as ``Path`` and ``int``: from one word
-
-    An `InputError` ends the program with one line and status 1. So does a disk that is full or cannot be written to.
+    ``dict``: a file of JSON, or JSON itself. ``dict[str, Path]``: words ``name=path``. ``dict[str, list[Path]]``: a
+    name and its paths, option repeated. A class with ``from_file``: a path. Lists: several words. All else: one word.
     """
     begin()
     try:
@@ -56,7 +47,6 @@ def run(main: Callable[..., None]) -> None:
 
 
 def parser(main: Callable[..., None]) -> argparse.ArgumentParser:
-    """A parser of the options of `main`, see `run`."""
     options = argparse.ArgumentParser(description=inspect.getdoc(main))
     for name, parameter in inspect.signature(main).parameters.items():
         required = parameter.default is inspect.Parameter.empty
@@ -106,10 +96,7 @@ def _reader(annotation: Any) -> dict[str, Any]:
 
 
 def _settings(text: str) -> dict[str, Any]:
-    """Settings from the path of a file, or from JSON.
-
-    A file can hold long or private settings: the length of command lines is limited, and all users can see them.
-    """
+    """Settings from a file, or from JSON. A file holds long or private ones: all users can see command lines."""
     try:
         content = json.loads(text if text.startswith("{") else Path(text).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -120,15 +107,11 @@ def _settings(text: str) -> dict[str, Any]:
 
 
 class _Named(argparse.Action):
-    """Put the pairs of name and path after an option into a dictionary."""
-
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         setattr(namespace, self.dest, dict(values))
 
 
 class _Grouped(argparse.Action):
-    """Add the name and the paths after an option to the names from earlier uses of the same option."""
-
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         name, *paths = values
         setattr(namespace, self.dest, (getattr(namespace, self.dest) or {}) | {name: [Path(path) for path in paths]})
@@ -144,10 +127,9 @@ def _named_path(text: str) -> tuple[str, Path]:
 
 
 def is_asked_for(pattern: str, variable: str) -> bool:
-    """True if `pattern` matches a word of the command line of this program, or of the program that started it.
+    """Whether `pattern` matches a word of this program's command line, or of that of the program that started it.
 
-    Snakemake starts further programs for single jobs. The command lines of these programs do not name Snakemake's
-    targets. So the environment variable `variable` tells them that a word matched.
+    Snakemake starts programs for single jobs without naming its targets: the environment variable `variable` says so.
     """
     if any(re.fullmatch(pattern, word) for word in sys.argv[1:]):
         os.environ[variable] = "1"

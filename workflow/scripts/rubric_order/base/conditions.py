@@ -11,17 +11,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def of_condition(estimates: pd.DataFrame, condition: str) -> pd.DataFrame:
-    """Rows of a statistic under one condition, without the column `condition`.
-
-    A row whose condition is missing is kept; it is about no study of this config, for example about an assumed study. A
-    statistic without the column `condition` is returned as it is.
+def select_condition(estimates: pd.DataFrame, condition: str) -> pd.DataFrame:
+    """Rows under one condition, and rows without one (about no study of this config), without the column
+    `condition`.
     """
     if "condition" not in estimates:
         return estimates
     conditions = estimates["condition"]
-    kept = (conditions == condition) | conditions.isna() | (conditions == "")
-    return estimates[kept].drop(columns="condition").reset_index(drop=True)
+    mask = (conditions == condition) | conditions.isna() | (conditions == "")
+    return estimates[mask].drop(columns="condition").reset_index(drop=True)
 
 
 def parts(name: str) -> set[str]:

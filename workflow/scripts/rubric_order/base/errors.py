@@ -25,16 +25,11 @@ class InputError(Exception):
 
 
 class UnfitError(ValueError):
-    """A setting or a template, written by a user, that does not fit. The message is for this user.
-
-    A caller that knows the place of the setting makes an `InputError` of it.
-    """
+    """A user's setting or template that does not fit; a caller that knows its place makes an `InputError` of it."""
 
 
 def printable(text: str) -> str:
-    r"""A text in which escapes replace unseen characters, such as characters that control a terminal.
-
-    Line ends and tabs stay.
+    r"""Text with escapes for unseen characters, such as those that control a terminal; line ends and tabs stay.
 
     >>> printable("\x1b[31mred")
     '\\x1b[31mred'
@@ -45,7 +40,6 @@ def printable(text: str) -> str:
 
 
 def is_unseen(character: str) -> bool:
-    """True for an unseen character, other than a line end or a tab."""
     return character not in "\n\t" and unicodedata.category(character) in UNSEEN
 
 

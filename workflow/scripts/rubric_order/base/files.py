@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import gzip
 import hashlib
 import io
 import json
@@ -10,9 +11,10 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
+import zlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import yaml
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 # A text that a spreadsheet takes for a formula, and no number; apostrophes before it are marks of `write_csv`.
 FORMULA = re.compile(r"'*(?![+-](?:[0-9]*\.)?[0-9]+(?:e[+-]?[0-9]+)?$)[=+\-@\t\r].", re.DOTALL | re.IGNORECASE)
+GZIP = b"\x1f\x8b"  # first bytes of a gzip file
+KEY = re.compile(r'"\s*:')  # the end of a key of JSON, or the same within a text
 MAX_DEPTH = 50
 MAX_REPEATED = 100_000  # values of a YAML file that aliases may repeat; later steps visit every repetition
 LEFT_SECONDS = 3600.0  # an older temporary file belongs to no running job: writing a file takes seconds
@@ -30,12 +34,9 @@ LEFT_SECONDS = 3600.0  # an older temporary file belongs to no running job: writ
 
 @contextlib.contextmanager
 def atomic(path: str | Path, *, rename: Callable[[Path], Path] | None = None) -> Iterator[Path]:
-    """A temporary path beside `path`. It replaces `path` when the block ends, and is removed if the block fails.
+    """A temporary path beside `path`, which replaces it when the block ends, and is removed if the block fails.
 
-    Args:
-        path: the output.
-        rename: function from the written file to the output's path (in the same folder), if the content decides the
-            path.
+    `rename` makes the output's path, in the same folder, from the written file where the content decides it.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,9 +80,8 @@ def copy(source: str | Path, target: Path) -> None:
 
 
 def write_csv(table: "pd.DataFrame", path: str | Path) -> None:
-    """Write a table as CSV, with an apostrophe before each text that a spreadsheet would take for a formula.
-
-    Numbers stay as they are, in texts too. `without_marks` takes the apostrophes away again.
+    """Write a table as CSV, with an apostrophe, see `without_marks`, before texts that a spreadsheet would take for
+    formulas.
     """
 
     def marked(value: object) -> object:
@@ -118,66 +118,102 @@ def sha256(path: str | Path) -> str:
 
 
 def check_regular(path: str | Path) -> None:
-    """Refuse what is no regular file, such as a pipe, which cannot be read twice and can wait without an end.
-
-    Raises:
-        InputError: there is no such file, or it is not regular.
-    """
+    """Refuse what is no regular file, such as a pipe, which cannot be read twice and can wait without an end."""
     if not os.path.exists(path):
         raise InputError(f"{path}: no such file")
     if not os.path.isfile(path):
         raise InputError(f"{path}: expected a file, found a folder or a pipe")
 
 
-def read_text(path: str | Path) -> str:
-    """Text of a UTF-8 file, with its line ends as they are.
+@contextlib.contextmanager
+def unpacked(path: str | Path, place: Callable[[], str] = str) -> Iterator[IO[bytes]]:
+    """A file for reading, unpacked where it begins like a gzip file, whatever its name.
 
-    Raises:
-        InputError: the file is missing or cannot be read, or is not UTF-8.
+    `place` gives the place of an error in the file, such as ``line 7: ``.
     """
     try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            return file.read()
+        with open(path, "rb") as file:
+            packed = file.read(len(GZIP)) == GZIP
+            file.seek(0)
+            yield gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[misc]  # a GzipFile is one in all but name
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{path}: {place()}broken gzip file: {error}") from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def read_text(path: str | Path) -> str:
+    """Text of a UTF-8 file, with its line ends as they are."""
+    with unpacked(path) as file:
+        content = file.read()
+    try:
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        byte = error.object[error.start]
-        raise InputError(f"{path}: line {line}: expected UTF-8, found byte 0x{byte:02x}") from None
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}: line {line}: {bad_byte(error)}") from None
+
+
+def bad_byte(error: UnicodeDecodeError) -> str:
+    return f"expected UTF-8, found byte 0x{error.object[error.start]:02x}"
 
 
 def read_json(path: str | Path) -> object:
-    """Content of a JSON file.
-
-    Raises:
-        InputError: the file cannot be read, is not JSON (with line and column), repeats a key, or is nested too deeply.
-    """
     return parse_json(read_text(path), path)
 
 
 def read_json_lines(path: str | Path) -> list[tuple[int, Any]]:
-    """Number (from 1) and content of each non-blank line of a JSON Lines file.
+    """List of what `json_lines` gives."""
+    return [*json_lines(path)]
 
-    Raises:
-        InputError: a line is not JSON, repeats a key, or is nested too deeply. The message has the number of the line.
-    """
-    lines = enumerate(read_text(path).split("\n"), start=1)
-    return [(number, parse_json(line, path, number)) for number, line in lines if line.strip()]
+
+def json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
+    """Number (from 1) and content of each non-blank line of JSON Lines, packed by gzip or not; errors name it."""
+    number = 0
+    with unpacked(path, lambda: f"line {number + 1}: ") as file:
+        for number, raw in enumerate(file, start=1):
+            try:
+                line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise InputError(f"{path}: line {number}: {bad_byte(error)}") from None
+            if line.strip():
+                yield number, parse_json(line.rstrip("\n"), path, number)
+
+
+def json_records(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Place and content of each line of `json_lines`, which must be mappings."""
+    for number, record in json_lines(path):
+        where = f"{path}: line {number}"
+        yield where, check_mapping(record, where)
+
+
+def check_mapping(record: object, where: str) -> dict[str, Any]:
+    if not isinstance(record, dict):
+        raise InputError(f"{where}: expected a mapping, found {record!r:.60}")
+    return record
+
+
+def listed_records(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Place and content of each record of a list in a JSON file."""
+    content = read_json(path)
+    if not isinstance(content, list):
+        raise InputError(f"{path}: expected a list of records, found {type(content).__name__}")
+    for number, record in enumerate(content, start=1):
+        where = f"{path}: record {number}"
+        yield where, check_mapping(record, where)
+
+
+def check_fields(record: Mapping[str, Any], kinds: Mapping[str, type], where: str) -> None:
+    """Check that fields of a record are there and of their kinds."""
+    for name, kind in kinds.items():
+        if type(record.get(name)) is not kind:
+            expected = "text" if kind is str else kind.__name__
+            raise InputError(f"{where}: field {name!r}: expected {expected}, found {record.get(name)!r:.60}")
 
 
 def parse_json(text: str, path: str | Path, line: int | None = None) -> Any:
-    """Content of a text of JSON.
-
-    Args:
-        text: the text.
-        path: file of the text, for error messages.
-        line: line of the text, for error messages.
-
-    Raises:
-        InputError: the text is not JSON, repeats a key, or is nested too deeply.
-    """
+    """Content of a text of JSON that repeats no key; `path` and `line` are for messages."""
     where = f"{path}" if line is None else f"{path}: line {line}"
 
     def unique(pairs: list[tuple[str, object]]) -> dict[str, Any]:
@@ -189,7 +225,10 @@ def parse_json(text: str, path: str | Path, line: int | None = None) -> Any:
         return content
 
     try:
-        content = json.loads(text, object_pairs_hook=unique)
+        flat = text.count("{") == 1  # nearly all lines of a file; then its keys can be counted, which is faster
+        content = json.loads(text, object_pairs_hook=None if flat else unique)
+        if flat and len(content) < len(KEY.findall(text)):
+            content = json.loads(text, object_pairs_hook=unique)
     except json.JSONDecodeError as error:
         place = f"line {line or error.lineno}, column {error.colno}"
         raise InputError(f"{path}: {place}: malformed JSON: {error.msg}") from None
@@ -218,15 +257,10 @@ def _check_depth(content: object, where: str) -> None:
 
 
 def read_csv(path: str | Path, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
-    """Rows of a CSV file with a header: the number of each row's last line, from 1, and a dictionary of its cells.
+    """Rows of a CSV file with a header, of which `columns` are required: number of the last line (from 1), and cells by
+    name.
 
-    Args:
-        path: the file. Blank lines are skipped.
-        columns: the required columns.
-
-    Raises:
-        InputError: the file is not CSV; a row has more or fewer cells than there are columns; a required column is
-            missing; a column occurs twice; or there are no rows. Messages of the first two kinds name the line.
+    Blank lines are skipped; ragged rows, repeated columns and a file without rows are refused.
     """
     csv.field_size_limit(2**24)
     # strict: otherwise a quote that is never closed takes all later rows into one cell
@@ -279,13 +313,10 @@ class _UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: 
 
 
 def _check_aliases(text: str) -> None:
-    """Refuse a YAML text whose aliases repeat more than `MAX_REPEATED` values in all, or contain themselves.
-
-    A few lines of aliases of aliases can stand for billions of values. This function counts the values and creates
+    """Refuse YAML whose aliases repeat more than `MAX_REPEATED` values or contain themselves; counts values, creates
     none.
 
-    Raises:
-        yaml.MarkedYAMLError: the aliases repeat too many values. The error marks the alias that exceeds the limit.
+    A few lines of aliases of aliases can stand for billions of values.
     """
     sizes: dict[str, int] = {}  # number of values under each anchor
     count = repeated = 0
@@ -318,12 +349,7 @@ def _check_aliases(text: str) -> None:
 
 
 def read_yaml(path: str | Path) -> object:
-    """Content of a YAML file.
-
-    Raises:
-        InputError: the file cannot be read, is not YAML, repeats a key, is nested too deeply, or has aliases that stand
-            for too many values. The message has the line and column if they are known.
-    """
+    """Content of a YAML file that repeats no key and whose aliases stand for few values."""
     text = read_text(path)
     try:
         _check_aliases(text)

@@ -1,7 +1,4 @@
-"""Flags of estimates: short notes in column `flag`, of which a row can have several, joined by commas.
-
-Code that depends on a flag names it here. Other flags are texts for readers alone.
-"""
+"""Flags of estimates: short notes in column `flag`, joined by commas. Flags on which code depends are named here."""
 
 FEW_CLUSTERS = "few clusters"  # intervals and tests depend on which clusters happen to be in the data
 SATURATED = "saturated"  # the scores vary so little that an order can hardly change them

@@ -1,7 +1,6 @@
-"""Labels with which a judge is compared: who gave them, and how texts call them.
+"""Labels with which a judge is compared: scores of people, or the level for which a text was written (intended level).
 
-Most datasets have scores of people. In some datasets nobody rated the texts, but each text was written for a level.
-This intended level replaces a human score, and must not be called a human score.
+An intended level must not be called a human score.
 """
 
 import re
@@ -26,12 +25,11 @@ _INTENDED = (
 _NAMES_PEOPLE = re.compile(r"\b(?:human|people|raters?)\b", re.IGNORECASE)
 
 
-def of_all(golds: Collection[str]) -> str:
-    """The kind of label of several datasets: ``intended`` if all of them have intended levels, else ``human``.
+def common_kind(golds: Collection[str]) -> str:
+    """``intended`` if all datasets have intended levels, else ``human``.
 
-    Example:
-        >>> of_all(["human", "intended"]), of_all(["intended"])
-        ('human', 'intended')
+    >>> common_kind(["human", "intended"]), common_kind(["intended"])
+    ('human', 'intended')
     """
     return INTENDED if golds and all(gold == INTENDED for gold in golds) else HUMAN
 
@@ -39,13 +37,8 @@ def of_all(golds: Collection[str]) -> str:
 def worded(text: str, gold: str) -> str:
     """A text about human scores, reworded for another kind of label.
 
-    Args:
-        text: the text, such as a caption or a heading.
-        gold: kind of label.
-
-    Example:
-        >>> worded("Human scores, and r with people.", "intended")
-        'Intended levels, and r with intended levels.'
+    >>> worded("Human scores, and r with people.", "intended")
+    'Intended levels, and r with intended levels.'
     """
     if gold == HUMAN:
         return text
@@ -55,18 +48,10 @@ def worded(text: str, gold: str) -> str:
 
 
 def note(text: str, datasets: Mapping[str, str], gold: str) -> str:
-    """Sentence that says which datasets nobody rated, for a text about people's scores.
+    """Sentence that names the datasets that nobody rated; empty if there are none, or if `text` mentions no people.
 
-    The sentence is empty if people rated all datasets, or if the text mentions no people.
-
-    Args:
-        text: a caption.
-        datasets: dictionary from the label of each dataset of the text to its kind of label.
-        gold: kind of label of all these datasets, see `of_all`.
-
-    Example:
-        >>> note("Agreement with human scores.", {"Demo": "intended", "HANNA": "human"}, "human")
-        'Nobody rated Demo: the level that each text was written for (intended level) stands for a human score.'
+    >>> note("Agreement with human scores.", {"Demo": "intended", "HANNA": "human"}, "human")
+    'Nobody rated Demo: the level that each text was written for (intended level) stands for a human score.'
     """
     unrated = [label for label, kind in datasets.items() if kind == INTENDED]
     if not unrated or not _NAMES_PEOPLE.search(text):

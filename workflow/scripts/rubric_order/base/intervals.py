@@ -25,7 +25,6 @@ class Interval(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """True where there is an estimate."""
         return not math.isnan(self.estimate)
 
     @property
@@ -34,7 +33,6 @@ class Interval(NamedTuple):
         return not math.isnan(self.low)
 
     def columns(self) -> dict[str, float]:
-        """Columns of a table of estimates."""
         return {"estimate": self.estimate, "ci_low": self.low, "ci_high": self.high}
 
     def __neg__(self) -> "Interval":

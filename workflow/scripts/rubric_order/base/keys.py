@@ -35,8 +35,7 @@ def values_in(columns: Collection[str]) -> dict[Readout, str]:
 
 
 def stream(key: Iterable[object]) -> list[object]:
-    """Key that names the random numbers of a group of reads. A condition that is the baseline is left out.
-
-    So studies without conditions draw the same numbers as in versions of this program that had no conditions.
+    """Key of the random numbers of a group of reads, without `BASELINE`: studies without conditions draw as before
+    them.
     """
     return [part for part in key if part != BASELINE]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from rubric_order.base import gold as golds
-from rubric_order.base.conditions import of_condition
+from rubric_order.base.conditions import select_condition
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE, EVERY
 
 # Columns of printed tables that hold a judge (also as judge/profile), or a dataset. `golden` and `source` name the
@@ -18,13 +18,8 @@ NAMED_BY = {"one": "compared", "other": "compared", "which": "of"}
 
 
 class Labels(NamedTuple):
-    """Labels of judges and datasets. In a run, they are in the order in which the studies of config name them.
-
-    Attributes:
-        judges: dictionary from the id of each judge that studies use to its label. Other judges are written as ids.
-        datasets: dictionary from the id of each dataset that studies use to its label. Other datasets are written as
-            ids.
-        gold: kind of label of the datasets, see `gold.of_all`.
+    """Labels of judges and datasets by id, in the order of the studies; others are written as ids. `gold`:
+    `common_kind`.
     """
 
     judges: Mapping[str, str]
@@ -50,13 +45,9 @@ class Labels(NamedTuple):
         return list(self.datasets).index(name) if name in self.datasets else len(self.datasets)
 
 
-def in_order(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
-    """Estimates with judges and datasets in the order of the labels; rows about all judges or all datasets come last.
-
-    Args:
-        estimates: a table of statistics, sorted by its keys, which are its first columns. Published numbers keep the
-            order of the paper.
-        labels: labels of judges and datasets, which give the order.
+def order_by_labels(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
+    """Estimates in the order of the labels, rows about all judges or datasets last; published numbers keep the paper's
+    order.
     """
     places = {"judge": labels.place_of_judge, "dataset": labels.place_of_dataset}
     columns = list(estimates)
@@ -71,42 +62,33 @@ def in_order(estimates: pd.DataFrame, labels: Labels) -> pd.DataFrame:
 def statistics_of_block(
     statistics: Mapping[str, pd.DataFrame], settings: dict[str, Any], labels: Labels
 ) -> tuple[dict[str, pd.DataFrame], Labels]:
-    """Statistics that a result's block of config chooses, in the order of the labels, and the labels for them.
+    """Statistics that a result's block of config chooses, in the order of the labels, and their labels.
 
-    Args:
-        settings: the block, from which `condition` is removed.
+    Removes `condition` from `settings`.
     """
     condition = settings.pop("condition", BASELINE)
-    read = {name: of_condition(estimates, condition) for name, estimates in statistics.items()}
+    tables = {name: select_condition(estimates, condition) for name, estimates in statistics.items()}
     if settings.get("profile") == EVERY:
-        read, labels = every_profile(read, labels)
-    return {name: in_order(estimates, labels) for name, estimates in read.items()}, labels
+        tables, labels = every_profile(tables, labels)
+    return {name: order_by_labels(estimates, labels) for name, estimates in tables.items()}, labels
 
 
 def every_profile(statistics: Mapping[str, pd.DataFrame], labels: Labels) -> tuple[dict[str, pd.DataFrame], Labels]:
-    """Statistics in which each profile of a judge is a separate judge, ``judge/profile``, and the profile is `EVERY`.
+    """Statistics in which each profile of a judge is a judge of its own, ``judge/profile``, and the labels with these
+    judges.
 
-    Args:
-        statistics: dictionary from name to table; tables without the columns `judge` and `profile` stay as they are.
-        labels: labels of judges and datasets.
-
-    Returns:
-        The statistics, and labels that include the new judges. The label of a judge's profile, such as
-        ``Qwen3-8B, think``, comes after the label of the judge.
-
-    Example:
-        >>> table = pd.DataFrame({"judge": ["a", "a"], "profile": ["default", "think"]})
-        >>> found, labels = every_profile({"s": table}, Labels({"a": "A-7B"}, {}))
-        >>> found["s"]["judge"].tolist(), [labels.judge(name) for name in found["s"]["judge"]]
-        (['a', 'a/think'], ['A-7B', 'A-7B, think'])
+    >>> table = pd.DataFrame({"judge": ["a", "a"], "profile": ["default", "think"]})
+    >>> found, labels = every_profile({"s": table}, Labels({"a": "A-7B"}, {}))
+    >>> found["s"]["judge"].tolist(), [labels.judge(name) for name in found["s"]["judge"]]
+    (['a', 'a/think'], ['A-7B', 'A-7B, think'])
     """
     tables = {name: _profiles_as_judges(table, labels) for name, table in statistics.items()}
     seen = {name for table in tables.values() if "judge" in table for name in table["judge"].dropna().unique()}
     judges = {}
     for judge, label in labels.judges.items():
         judges[judge] = label
-        own = sorted(name for name in seen if name.startswith(f"{judge}/"))
-        judges |= {name: f"{label}, {name.partition('/')[2]}" for name in own}
+        profiles = sorted(name for name in seen if name.startswith(f"{judge}/"))
+        judges |= {name: f"{label}, {name.partition('/')[2]}" for name in profiles}
     return tables, labels._replace(judges=judges)
 
 
@@ -122,11 +104,8 @@ def _profiles_as_judges(table: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     return changed
 
 
-def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
-    """A printed table in which labels replace the ids of judges and datasets, in cells and in heads.
-
-    `JUDGES` and `DATASETS` (in any case) and `NAMED_BY` say which columns hold ids.
-    """
+def replace_ids(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
+    """A printed table with labels for the ids in the columns of `JUDGES`, `DATASETS` and `NAMED_BY`, and in heads."""
     labelled = printed.copy()
     for name in printed:
         if NAMED_BY.get(name) in printed:
@@ -140,7 +119,6 @@ def with_labels(printed: pd.DataFrame, labels: Labels) -> pd.DataFrame:
 
 
 def _label(value: object, kind: str, labels: Labels) -> object:
-    """Label of a value, if values of its kind have labels. Other values stay as they are."""
     if not isinstance(value, str):
         return value
     if kind in JUDGES:
@@ -149,7 +127,7 @@ def _label(value: object, kind: str, labels: Labels) -> object:
 
 
 def _head(name: str, labels: Labels) -> str:
-    """A head with labels. A head may begin with a dataset, then name a judge before a colon (``dataset, judge: r``)."""
+    """A head may begin with a dataset, then name a judge before a colon (``dataset, judge: r``)."""
     dataset, comma, rest = name.partition(", ")
     if not comma or dataset not in labels.datasets:
         return golds.worded(name, labels.gold)
@@ -165,5 +143,4 @@ def _judge_and_profile(text: str, labels: Labels) -> str:
 
 
 def _datasets(text: str, labels: Labels) -> str:
-    """Label of one dataset, or labels of several datasets that blanks separate, as in a published average."""
     return ", ".join(map(labels.dataset, text.split(" ")))

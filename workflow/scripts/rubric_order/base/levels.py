@@ -15,10 +15,9 @@ def lowest_of(reads: "pd.DataFrame") -> int:
 
 
 def common(lowest: Collection[int]) -> int:
-    """Return the number with which all scales begin; 1 if they begin with different numbers, or if there is no scale.
+    """Number with which all scales begin; 1 if they differ, or if there is none.
 
-    Examples:
-        >>> common([0, 0]), common([0, 1]), common([])
-        (0, 1, 1)
+    >>> common([0, 0]), common([0, 1]), common([])
+    (0, 1, 1)
     """
     return int(next(iter(lowest))) if len({*lowest}) == 1 else 1

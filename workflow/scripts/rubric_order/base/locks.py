@@ -1,18 +1,7 @@
-"""One writer of an output at a time, also if two runs of the workflow make the same output.
+"""One writer of an output at a time: jobs of a killed run go on, and the next run must not send their requests again.
 
-When a run of Snakemake is killed on a cluster, its jobs go on, sometimes for hours. The next run starts the same jobs
-again. Without a lock both jobs would send, and pay for, the same requests. With a lock the second job waits, and then
-finds all answers in the response store. (Files are safe without a lock: an output is written under a temporary name and
-then renamed.)
-
-The lock is a POSIX record lock. It ends when its process ends, and child processes do not inherit it. The server of a
-network file system keeps the lock (NFSv4; NFSv3 with its lock service; Lustre, GPFS and CephFS as commonly mounted), so
-it works between the nodes of a cluster. Some file systems have no locks, or keep separate locks on each node. So the
-lock file also names its holder, and the second job checks whether the holder still runs: it looks for a process of this
-machine in the list of processes, and asks ``squeue`` about a SLURM job.
-
-Without ``/proc``, as on macOS and Windows, a lock file says nothing about its holder's process, and the lock alone
-counts. On Windows a byte of the file is locked.
+A POSIX record lock ends with its process, and network file systems keep it between nodes (NFSv4, Lustre, GPFS, CephFS).
+Where they do not, the second job looks for the holder that the lock file names: in ``/proc``, or by ``squeue``.
 """
 
 import contextlib
@@ -49,20 +38,13 @@ _TURN = threading.Lock()
 
 @contextlib.contextmanager
 def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
-    """Be the only job that makes an output; wait while another job makes it.
+    """Hold an exclusive lock on an output, ``.NAME.lock`` beside it, while the block runs.
 
-    The lock file is ``.NAME.lock`` beside the output. It exists while the block runs.
-
-    Args:
-        output: the output.
-        patience: longest time to wait, in seconds.
-
-    Yields:
-        True if this job makes the output. False if another job still makes it when `patience` has ended.
+    Yields False if another job still holds it after `patience` seconds.
     """
     path = output.parent.resolve() / f".{output.name}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
-    told, begun, pause = None, time.monotonic(), POLL_SECONDS / 40
+    reported, begun, pause = None, time.monotonic(), POLL_SECONDS / 40
     while True:
         with _TURN:
             file, holder = _take(path)
@@ -71,9 +53,9 @@ def only_writer(output: Path, *, patience: float = math.inf) -> Iterator[bool]:
         if time.monotonic() - begun >= patience:
             yield False
             return
-        if told != holder:
+        if reported != holder:
             log.warning("waiting for %s, which makes %s", _name(holder), output)
-            told = holder
+            reported = holder
         time.sleep(pause)
         pause = min(2 * pause, POLL_SECONDS)
     try:
@@ -107,14 +89,12 @@ def _this_process() -> dict[str, Any]:
 
 
 def _write_holder(file: TextIO) -> None:
-    """Write into a lock file that this process holds it. On a full disk the lock alone says so."""
     with contextlib.suppress(OSError):
         os.ftruncate(file.fileno(), 0)
         os.write(file.fileno(), json.dumps(_this_process()).encode())
 
 
 def _read_holder(file: TextIO) -> dict[str, Any]:
-    """The holder that a lock file names; an empty mapping if the file is empty or incomplete."""
     file.seek(0)
     try:
         return json.loads(file.read() or "{}")
@@ -155,7 +135,6 @@ def _lock(file: TextIO, path: Path) -> bool:
 
 
 def _place() -> dict[str, Any]:
-    """The machine and the container in which a process id is unique."""
     namespace = os.stat("/proc/self/ns/pid").st_ino if sys.platform == "linux" else 0
     return {"host": platform.node(), "pid_namespace": namespace}
 
@@ -168,9 +147,8 @@ def _name(holder: dict[str, Any]) -> str:
 
 
 def _started(pid: int) -> int | None:
-    """Start of a process, in clock ticks since boot; None if it has ended, or if this system does not say.
-
-    Process id and start together identify a process.
+    """Start of a process in clock ticks since boot, with its id its identity; None if it has ended or the system is
+    silent.
     """
     if sys.platform != "linux":
         return None
@@ -183,7 +161,7 @@ def _started(pid: int) -> int | None:
 
 
 def _slurm_job() -> str | None:
-    """The SLURM job of this process, under the name that squeue and scancel use."""
+    """Name under which squeue and scancel know the job."""
     array, task = os.environ.get("SLURM_ARRAY_JOB_ID"), os.environ.get("SLURM_ARRAY_TASK_ID")
     return f"{array}_{task}" if array and task else os.environ.get("SLURM_JOB_ID")
 

@@ -1,6 +1,6 @@
-"""Reading and writing Parquet files. A file is whole or absent, and says in its metadata which program wrote it.
+"""Reading and writing Parquet: a file is whole or absent, and its metadata names the program that wrote it.
 
-This module imports pandas and pyarrow. Processes that start often, such as senders, do without it.
+Imports pandas and pyarrow; processes that start often, such as senders, do without it.
 """
 
 import itertools
@@ -22,10 +22,8 @@ GROUP_ROWS = 2048  # rows of each row group, in files from which jobs read only 
 
 
 def write(table: pd.DataFrame | pa.Table | Iterable[pa.Table], path: str | Path, **metadata: object) -> None:
-    """Write a table with the schema version, the program's version and `metadata` in the file's own metadata.
-
-    Several tables must have the same schema. Each table is written before the next table is taken, so only one table is
-    in memory. The bytes depend only on the tables and the metadata.
+    """Write tables of one schema, one in memory at a time, with versions and `metadata`; the bytes depend on nothing
+    else.
     """
     if isinstance(table, pd.DataFrame):
         table = pa.Table.from_pandas(table, preserve_index=False)
@@ -36,41 +34,30 @@ def write(table: pd.DataFrame | pa.Table | Iterable[pa.Table], path: str | Path,
 def write_by_content(
     tables: Iterable[pa.Table], folder: str | Path, *, plain: str | None = None, **metadata: object
 ) -> Path:
-    """Write tables into one file of a folder, see `write`. The file is named by its `content_hash`.
+    """Write tables of one schema into a file of `folder` named by its `content_hash`, and return its path.
 
-    Args:
-        tables: the tables, all of the same schema.
-        folder: the folder.
-        plain: name of a column that is not compressed. It takes twice the space, and is read several times as fast.
-        metadata: see `write`.
-
-    Returns:
-        Path of the file.
+    `plain` names a column that is not compressed: twice the space, read several times as fast.
     """
     written = Path(folder, "new.parquet")
 
-    def by_content(temporary: Path) -> Path:
+    def content_path(temporary: Path) -> Path:
         nonlocal written
         written = written.with_stem(content_hash(temporary))
         return written
 
-    with atomic(written, rename=by_content) as temporary:
+    with atomic(written, rename=content_path) as temporary:
         _write_parts(tables, temporary, metadata, plain)
     return written
 
 
-def in_row_groups(table: pa.Table, rows: int = GROUP_ROWS) -> Iterator[pa.Table]:
+def split_row_groups(table: pa.Table, rows: int = GROUP_ROWS) -> Iterator[pa.Table]:
     """A table in parts of `rows` rows, which `write` writes as row groups. An empty table is one part."""
     return (table.slice(start, rows) for start in range(0, max(len(table), 1), rows))
 
 
 def read_rows(file: pq.ParquetFile, rows: np.ndarray, columns: list[str]) -> Iterator[pa.Table]:
-    """Some rows of a file, in the order of the file: one table per row group. Groups without such rows are skipped.
-
-    Args:
-        file: the open file.
-        rows: indices of the rows, ascending.
-        columns: names of columns; columns that the file lacks are left out.
+    """Rows by ascending index, in the order of the file: one table per row group; `columns` that the file lacks are
+    left out.
     """
     present = [name for name in columns if name in file.schema_arrow.names]
     ends = group_bounds(file)
@@ -89,8 +76,8 @@ def _write_parts(tables: Iterable[pa.Table], path: Path, metadata: dict[str, Any
     parts = iter(tables)
     first = next(parts)
     provenance = {"schema_version": SCHEMA_VERSION, "rubric_order": __version__, **metadata}
-    kept = first.schema.metadata or {}  # column types, as pandas writes them
-    schema = first.schema.with_metadata({**kept, b"rubric_order": json.dumps(provenance, sort_keys=True)})
+    pandas_metadata = first.schema.metadata or {}  # column types, as pandas writes them
+    schema = first.schema.with_metadata({**pandas_metadata, b"rubric_order": json.dumps(provenance, sort_keys=True)})
     options = {"compression": "zstd", "write_page_checksum": True}
     if plain is not None:
         columns = [path for name in schema.names for path in (name, f"{name}.list.element") if name != plain]

@@ -6,11 +6,6 @@ import numpy as np
 
 
 def generator(seed: int, *key: object) -> np.random.Generator:
-    """A generator for one purpose, such as the random orderings of one item.
-
-    Args:
-        seed: the seed from config.
-        key: purpose of the numbers. Equal keys give equal streams; different keys give independent streams.
-    """
+    """Generator for one purpose: equal keys give equal streams, different keys independent ones."""
     digest = hashlib.blake2b("\x1f".join(map(str, key)).encode(), digest_size=16).digest()
     return np.random.default_rng([seed, *np.frombuffer(digest, dtype=np.uint32).tolist()])

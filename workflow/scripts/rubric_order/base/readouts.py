@@ -4,13 +4,8 @@ from enum import StrEnum
 
 
 class Readout(StrEnum):
-    """Readout of an answer.
-
-    Attributes:
-        HARD: the option that was written.
-        SOFT: the probabilities of all options.
-        CALIBRATED: the hard or the soft readout, corrected for position effects that are learnt from other groups; only
-            if config asks for it.
+    """The option that was written; the probabilities of all options; either, corrected for position effects of other
+    groups.
     """
 
     HARD = "hard"

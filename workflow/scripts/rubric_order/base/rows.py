@@ -15,11 +15,7 @@ Row = dict[str, Any]  # one row of a table: the value of each column
 
 
 def rows_with(table: pd.DataFrame, /, **values: object) -> pd.DataFrame:
-    """Rows of a table that have the given values.
-
-    Args:
-        values: the accepted value of each column, or a list of its accepted values.
-    """
+    """Rows that have the given value, or one of a list of values, in each column."""
     chosen = [
         table[column].isin(value) if isinstance(value, list | tuple) else table[column] == value
         for column, value in values.items()
@@ -30,14 +26,7 @@ def rows_with(table: pd.DataFrame, /, **values: object) -> pd.DataFrame:
 
 
 def blocks_by(keys: Sequence[str], tables: pd.DataFrame | Iterable[pd.DataFrame]) -> Iterator[tuple[Row, pd.DataFrame]]:
-    """Blocks of rows that have the same keys, in each table for itself, in the order of the keys.
-
-    Args:
-        tables: one table or several, for example one per file.
-
-    Returns:
-        The value of each key, and the block.
-    """
+    """Values of the keys and block of rows that have them, in each table for itself, in the order of the keys."""
     import pandas as pd
 
     for table in [tables] if isinstance(tables, pd.DataFrame) else tables:
@@ -47,12 +36,6 @@ def blocks_by(keys: Sequence[str], tables: pd.DataFrame | Iterable[pd.DataFrame]
 
 def places_of(*columns: Iterable[Any]) -> dict[tuple[Any, ...], list[int]]:
     """Indices of the rows that have the same values, for each combination of values, in the order of their first rows.
-
-    Args:
-        columns: columns of equal length, at least one.
-
-    Returns:
-        Dictionary from each combination of values to the indices of its rows, from 0.
 
     >>> places_of(["a", "b", "a"], [1, 1, 1])
     {('a', 1): [0, 2], ('b', 1): [1]}

@@ -16,13 +16,13 @@ AGAIN_SECONDS = 0.05  # time after which a signal is sent again if Python droppe
 
 
 def end_once() -> None:
-    """Let the next signal raise SystemExit, or KeyboardInterrupt, so that a job first writes what it has.
+    """Let the next signal raise SystemExit or KeyboardInterrupt, so that a job writes what it has; later ones are
+    logged.
 
-    Later signals are only logged, because the job is already ending. SIGKILL ends it at once. Python drops an exception
-    that is raised while an object is finalised (`__del__`). The signal is then sent again until it ends the job.
+    Python drops exceptions raised in `__del__`: the signal is then sent again until it ends the job.
     """
     asked = 0  # the signal that ends the job
-    told = sys.unraisablehook
+    before = sys.unraisablehook
 
     def end(number: int, _: object) -> None:
         nonlocal asked
@@ -37,7 +37,7 @@ def end_once() -> None:
     def dropped(what: "sys.UnraisableHookArgs") -> None:
         nonlocal asked
         if not (asked and isinstance(what.exc_value, (SystemExit, KeyboardInterrupt))):
-            told(what)
+            before(what)
             return
         number, asked = asked, 0
         again = threading.Timer(AGAIN_SECONDS, os.kill, (os.getpid(), number))

@@ -20,14 +20,11 @@ QUANTITIES = ("score", "order", "ends", "failed")  # each group has a mean of ea
 
 @dataclass(frozen=True)
 class Anchors:
-    """Means of each group of a suite of items in one run.
+    """Means of each group of a suite in one run: `values` by readout and quantity, shape (n_groups,), by group id; NaN
+    for none.
 
-    Attributes:
-        suite: digest of items, groups, orderings and repeats; runs of one suite can be compared.
-        items: number of items of each group, shape (n_groups,), in the order of the groups' ids.
-        values: dictionary from readout and quantity to the mean of each group, shape (n_groups,); NaN if a group has
-            none.
-        names: dictionary from the id of each group to the ids of its items; empty if they are not known.
+    Runs of one `suite`, a digest of items, groups, orderings and repeats, can be compared. `items`: number in each
+    group; `names`: ids of its items, where known.
     """
 
     suite: str
@@ -44,22 +41,13 @@ class Anchors:
         names = {"names": {group: list(items) for group, items in self.names.items()}} if self.names else {}
         return {"suite": self.suite, "items": self.items.tolist(), "values": values, **names}
 
-    def without_names(self) -> "Anchors":
+    def drop_names(self) -> "Anchors":
         """The anchors without names of items."""
         return Anchors(self.suite, self.items, self.values)
 
     @classmethod
     def of(cls, content: Mapping[str, Any], where: object) -> "Anchors":
-        """Anchors from the output of `to_dict`.
-
-        Args:
-            content: see ``summary.schema.json``.
-            where: name of the file in errors.
-
-        Raises:
-            InputError: a readout or a quantity is unknown, or does not have a value for each group; or the names do not
-                fit the sizes of the groups.
-        """
+        """Anchors from the output of `to_dict`, checked; `where` names the file in errors."""
         items = np.array(content["items"], dtype=int)
         values = {}
         for readout, quantities in content["values"].items():

@@ -1,7 +1,5 @@
-"""Separate bias cards for each criterion, if the items of a dataset belong to several criteria.
-
-The statistics of cards are estimated as if each criterion of a dataset were a dataset of its own. The name of such a
-dataset contains the names of the dataset and the criterion.
+"""Separate bias cards for each criterion: statistics of cards take each criterion of a dataset for a dataset of its
+own.
 """
 
 import dataclasses
@@ -18,23 +16,14 @@ BETWEEN = "/"  # separates dataset and criterion; no id of a dataset contains it
 
 
 class Part(NamedTuple):
-    """Part of a dataset.
-
-    Attributes:
-        dataset: id of the dataset.
-        criterion: id of a criterion.
-    """
+    """Ids of a dataset and of one of its criteria."""
 
     dataset: str
     criterion: str
 
 
 def split(tables: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Split each table into one table per criterion, with a dataset of its own. Tables with one criterion are left out.
-
-    Args:
-        tables: scores with the columns `dataset` and `criterion`.
-    """
+    """One table of scores per criterion, with a dataset of its own; tables with one criterion are left out."""
     for table in tables:
         if table["criterion"].nunique() > 1:
             for criterion, scores in table.groupby("criterion", sort=False):
@@ -55,7 +44,7 @@ def part_of(card: Card) -> Part:
     return Part(dataset, criterion)
 
 
-def with_dataset(card: Card) -> Card:
+def name_dataset(card: Card) -> Card:
     """The card with the dataset's own id, without the criterion."""
     keys = card.evidence.keys | {"dataset": part_of(card).dataset}
     return dataclasses.replace(card, evidence=dataclasses.replace(card.evidence, keys=keys))

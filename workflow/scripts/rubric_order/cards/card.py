@@ -76,9 +76,9 @@ class Card:
             "reasons": list(self.verdict.reasons),
             "notes": list(self.notes),
             "advice": self.verdict.advice,
-            **_with_ends("v", main.v),
+            **_interval("v", main.v),
             "preference": _estimates(log_odds),
-            **_with_ends("usual_minus_balanced", points.usual),
+            **_interval("usual_minus_balanced", points.usual),
             "decided_by": {"log_odds": str(evidence.deciding.log_odds), "points": str(evidence.deciding.points)},
             "level": order_tests.LEVEL,
             "n_tests": len(tests),
@@ -115,10 +115,10 @@ class Card:
         """Further results of one readout."""
         adjusted = {name: p for (of, name), p in self.verdict.tests.items() if of == readout.name}
         return {
-            **_with_ends("v", readout.v),
-            "shares": [_with_ends("share", share) for share in readout.shares],
-            "preference": [_with_ends("log_odds", value) for value in readout.preference],
-            **_with_ends("usual_minus_balanced", readout.usual),
+            **_interval("v", readout.v),
+            "shares": [_interval("share", share) for share in readout.shares],
+            "preference": [_interval("log_odds", value) for value in readout.preference],
+            **_interval("usual_minus_balanced", readout.usual),
             "largest_gap": number(readout.largest_gap),
             "gap_by_chance": number(readout.gap_by_chance),
             "saturated": readout.saturated,
@@ -176,14 +176,14 @@ def facts(evidence: Evidence) -> list[tuple[str, str]]:
             _plain(evidence.discordant_share, ".0%", "no item has two scores"),
         ),
         ("Mean probability of the most probable score", _most_probable(evidence)),
-        *_of_people(evidence),
+        *_people_facts(evidence),
         (
             f"Smallest V that a study of this size finds with 80% power{_of(evidence, evidence.main)}",
             _plain(evidence.detectable_v, ".3f", "the reads of an item hardly differ" if evidence.saturated else ""),
         ),
         ("Items", f"{evidence.n_items:,} in {_count(evidence.n_groups, 'group')}"),
         ("Effective number of groups", _effective(evidence)),
-        *_of_copies(evidence),
+        *_copy_facts(evidence),
         ("Reads", f"{evidence.n_reads:,} with a score, {evidence.n_failed:,} without{_failures(evidence.failures)}"),
         ("Orderings", _design(evidence)),
     ]
@@ -230,7 +230,6 @@ def _undetermined(evidence: Evidence) -> str:
 
 
 def _uncounted(evidence: Evidence) -> str:
-    """Reason why positions are not counted."""
     if not evidence.readouts:
         return "no read has a score"
     if not evidence.crossed:
@@ -243,21 +242,20 @@ def _unknown(reason: str) -> str:
 
 
 def _failures(failures: Mapping[str, int]) -> str:
-    """Words for the commonest reasons why reads have no score; empty if no reason is known."""
+    """The commonest reasons; empty if none is known."""
     named = [f"{reason} {count:,}" for reason, count in failures.items()]
     more = [f"{len(named) - MOST_NAMED} more reasons"] if len(named) > MOST_NAMED else []
     return f" ({', '.join(named[:MOST_NAMED] + more)})" if named else ""
 
 
 def _of(evidence: Evidence, readout: ReadoutResults) -> str:
-    """The name of a readout in brackets; empty if written scores are the only readout."""
+    """Empty if written scores are the only readout."""
     if evidence.soft is None:
         return ""
     return " (option probabilities)" if readout.name == Readout.SOFT else " (written scores)"
 
 
 def _usual(evidence: Evidence) -> Iterator[tuple[str, str]]:
-    """The shift by the usual ordering, for each readout."""
     for readout in evidence.readouts or (evidence.points,):
         scores = "expected scores" if readout.name == Readout.SOFT else "written scores"
         name = "Usual ordering less mean of all orderings, points"
@@ -266,7 +264,6 @@ def _usual(evidence: Evidence) -> Iterator[tuple[str, str]]:
 
 
 def _smallest(tests: Mapping[order_tests.Test, float]) -> str:
-    """The smallest p-value of the tests that decide."""
     if not tests:
         return "no test"
     least = min(tests.values())
@@ -274,7 +271,6 @@ def _smallest(tests: Mapping[order_tests.Test, float]) -> str:
 
 
 def _design(evidence: Evidence) -> str:
-    """Number of orderings in which items were read, and how often, in words."""
     times = f"{evidence.most}" if evidence.fewest == evidence.most else f"{evidence.fewest} to {evidence.most}"
     often = f"{evidence.n_orderings:,}, each read {times} time{'' if times == '1' else 's'} per item"
     if evidence.most == 1 and evidence.balanced:
@@ -284,7 +280,6 @@ def _design(evidence: Evidence) -> str:
 
 
 def _effective(evidence: Evidence) -> str:
-    """Effective number of groups, and the share of the largest group."""
     if math.isnan(evidence.effective_groups):
         return "not known"
     return f"{evidence.effective_groups:.0f}; the largest group has {_part(evidence.heaviest_group)} of the items"
@@ -294,7 +289,7 @@ def _part(share: float) -> str:
     return f"{share:.1%}" if share < 0.01 else f"{share:.0%}"
 
 
-def _of_copies(evidence: Evidence) -> Iterator[tuple[str, str]]:
+def _copy_facts(evidence: Evidence) -> Iterator[tuple[str, str]]:
     """Items that are likely one item under several names. They count as independent, so results look too sure."""
     if evidence.n_copies:
         equal = "option probabilities" if evidence.soft else "written scores"
@@ -305,7 +300,7 @@ def _of_copies(evidence: Evidence) -> Iterator[tuple[str, str]]:
         yield "Copies", f"{text}: one item under several names, which belongs in one group{alike}"
 
 
-def _of_people(evidence: Evidence) -> Iterator[tuple[str, str]]:
+def _people_facts(evidence: Evidence) -> Iterator[tuple[str, str]]:
     """Effects of the order on agreement with people and on rankings, if they are known."""
     agreement, ranks = evidence.agreement, evidence.rankings
     if agreement:
@@ -341,7 +336,7 @@ def _agreement(found: Agreement | None) -> dict[str, Any] | None:
         return None
     intervals = ("usual", "mean", "expected", "order", "averaging", "reliability")
     values = {
-        name: value for quantity in intervals for name, value in _with_ends(quantity, getattr(found, quantity)).items()
+        name: value for quantity in intervals for name, value in _interval(quantity, getattr(found, quantity)).items()
     }
     others = {"single": number(found.single), "ceiling": number(found.ceiling), "n_items": found.n_items}
     return values | others | ({} if found.gold == HUMAN else {"gold": found.gold})
@@ -351,7 +346,7 @@ def _rankings(found: Rankings | None) -> dict[str, Any] | None:
     if found is None:
         return None
     counts = {"usual_reads": found.usual_reads, "n_prompts": found.n_prompts}
-    return _with_ends("flip", found.flip) | _with_ends("excess", found.excess) | counts
+    return _interval("flip", found.flip) | _interval("excess", found.excess) | counts
 
 
 def _plain(value: float, form: str, reason: str = "") -> str:
@@ -370,7 +365,7 @@ def written(value: Interval, form: str, reason: str = "") -> str:
 
 
 def _most_probable(evidence: Evidence) -> str:
-    """Mean probability of the most probable score, flagged if all scores are equally probable."""
+    """Flagged if all scores are equally probable."""
     flag = f"; equal for all {evidence.n} scores: this judge says nothing" if evidence.says_nothing else ""
     return f"{_plain(evidence.top_probability, '.0%', 'the reads have no option probabilities')}{flag}"
 
@@ -380,12 +375,11 @@ def number(value: float) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
 
 
-def _with_ends(name: str, value: Interval) -> dict[str, float | None]:
+def _interval(name: str, value: Interval) -> dict[str, float | None]:
     ends = {"": value.estimate, "_low": value.low, "_high": value.high}
     return {f"{name}{end}": number(part) for end, part in ends.items()}
 
 
 def _estimates(readout: ReadoutResults) -> list[float | None] | None:
-    """The preference of each position; None if no preference is known."""
     values = [number(preference.estimate) for preference in readout.preference]
     return values if any(value is not None for value in values) else None

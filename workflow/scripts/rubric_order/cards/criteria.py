@@ -12,8 +12,8 @@ on the shift of the mean score by a position, in points:
   the two pooled tests, and half for the criteria, by Holm.
 - An effect is small if the bounds of the shifts at all positions lie within the margin in points. The bounds allow for
   effects that only a few groups have.
-- A criterion with fewer effective groups than `verdict.FEWEST_GROUPS`, counted among the texts that have its scores, is
-  neither found biased nor small; with fewer than `uniformity.FEW_CLUSTERS`, it is not small.
+- A criterion with fewer effective groups than `enough.FINDING.least`, counted among the texts that have its scores, is
+  neither found biased nor small; with fewer than `enough.SMALL`, it is not small.
 - A finding that missing scores could explain, see `criterion_order.lost`, is no bias.
 
 The card for all criteria is biased if the pooled effect or that of any criterion is; it is equivalent if all are small.
@@ -36,7 +36,7 @@ from rubric_order.cards import estimands, verdict
 from rubric_order.cards.card import number, written
 from rubric_order.cards.estimands import BIASED, CANNOT_TELL, EQUIVALENT, POINTS, Cause, Estimand
 from rubric_order.methods.position import order_tests, uniformity
-from rubric_order.methods.uncertainty import multiplicity
+from rubric_order.methods.uncertainty import enough, multiplicity
 
 STATISTIC = "criterion_order"
 COUNTS = ("n_texts", "n_groups", "n_scores", "n_failed")
@@ -45,12 +45,12 @@ AVERAGE = (
     " in which each criterion stands in each position, or ask for one criterion per prompt."
 )
 ONE_ORDER = "As far as means go, one order of the criteria will do. The judge can still be wrong or lenient in all."
-MORE = f"Read more groups of texts: at least {verdict.FEWEST_GROUPS}; a hundred tell much more."
+MORE = f"Read more groups of texts: at least {enough.FINDING.least}; a hundred tell much more."
 FURTHER = "Read more groups of texts."
 ORDERS = "Read each text with its criteria in several orders, so that each criterion stands in each position."
 ONE = "A prompt that asks for one criterion has no order of criteria."
 VARY = "Judge texts that differ more."
-TO_BE_SMALL = f"at least {uniformity.FEW_CLUSTERS} are needed to show that an effect is small."
+INDEPENDENT = " of texts that are independent of each other"
 LOOK = "Look at the answers that lack scores first: a longer answer, or fewer criteria a prompt, may bring them."
 VERDICTS = (BIASED, EQUIVALENT, CANNOT_TELL)
 MOST_NAMED = 12  # criteria that a sentence lists
@@ -138,7 +138,7 @@ def _of_criteria(keys: dict[str, Any], rows: pd.DataFrame, margin: float) -> lis
         on="criterion",
         suffixes=("", "_own"),
     )
-    few = gaps["effective_groups_own"] < verdict.FEWEST_GROUPS
+    few = gaps["effective_groups_own"] < enough.FINDING.least
     p = gaps["p_cluster"].mask(few).to_numpy(dtype=float)
     adjusted = np.minimum(OWN * multiplicity.holm(p), 1)
     return [
@@ -200,13 +200,10 @@ def _effect(
 
 
 def _few_groups(groups: int, effective: float) -> dict[str, str]:
-    if effective >= uniformity.FEW_CLUSTERS:
+    if enough.SMALL.met(effective):
         return {}
-    are = "is 1 group" if groups == 1 else f"are {groups} groups"
-    worth = f" (they count as {effective:.0f} equal ones)" if effective < groups - 0.5 else ""
-    needed = TO_BE_SMALL if effective >= verdict.FEWEST_GROUPS else f"at least {verdict.FEWEST_GROUPS} are needed."
-    advice = MORE if groups < verdict.FEWEST_GROUPS else FURTHER
-    return {f"There {are} of texts that are independent of each other{worth}; {needed}": advice}
+    few = next(filter(None, (need.refusal(groups, effective, INDEPENDENT) for need in (enough.FINDING, enough.SMALL))))
+    return {f"{few.capitalize()}.": MORE if groups < enough.FINDING.least else FURTHER}
 
 
 def _lost(shifts: pd.DataFrame, row: Row) -> dict[str, str]:
@@ -242,7 +239,7 @@ def _judged(
     )
     explained = [cause.sentence for cause in effect.explained] if effect.found else []
     reach = max(abs(effect.bounds.low), abs(effect.bounds.high))
-    lacks = [sentence for sentence in missing if TO_BE_SMALL not in sentence]
+    lacks = [sentence for sentence in missing if enough.SMALL.use not in sentence]
     none = f"No effect of {'the' if made.criterion == EVERY else 'its'} position is found: {tested}."
     if effect.found:
         none = f"An effect is detectable, but smaller than the margin: {tested}."
@@ -292,7 +289,7 @@ def _of_all(own: Sequence[CriterionCard], rows: pd.DataFrame, margin: float) -> 
     least = min((card.commonest_share for card in own if card.n_scores), default=math.nan)
     if least >= uniformity.COMMONEST:
         missing[f"The judge is saturated: at least {least:.0%} of the scores of each criterion are one score."] = VARY
-    effect = _effect(value, shifts, p if worth >= verdict.FEWEST_GROUPS else math.nan, margin, missing, by)
+    effect = _effect(value, shifts, p if worth >= enough.FINDING.least else math.nan, margin, missing, by)
     each = [made.p for made in own if not math.isnan(made.p)]
     made = CriterionCard(
         keys=own[0].keys,

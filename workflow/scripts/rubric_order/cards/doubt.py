@@ -8,15 +8,13 @@ LOW = 0.3  # agreement is low if the whole interval of r lies below this value
 
 
 def reason(found: Agreement | None) -> str:
-    """Sentence that agreement is not shown, or is low; empty if there is no such doubt, or if no labels are known.
+    """Sentence that agreement is not shown, or is low, by the readout that agrees better; empty without doubt or
+    labels.
 
-    The readout that agrees better decides, because expected scores can agree with people where written scores do not.
-
-    Example:
-        >>> reason(Agreement(mean=Interval(0.05, -0.22, 0.3), n_items=20))
-        'Agreement with people is not shown to be above 0: r = 0.05 [-0.22, 0.30] over 20 items, mean of all reads.'
-        >>> reason(Agreement(mean=Interval(0.6, 0.5, 0.7), n_items=20))
-        ''
+    >>> reason(Agreement(mean=Interval(0.05, -0.22, 0.3), n_items=20))
+    'Agreement with people is not shown to be above 0: r = 0.05 [-0.22, 0.30] over 20 items, mean of all reads.'
+    >>> reason(Agreement(mean=Interval(0.6, 0.5, 0.7), n_items=20))
+    ''
     """
     r = _best(found)
     if found is None or r is None or not _word(r):
@@ -40,13 +38,12 @@ def advice(found: Agreement | None) -> str:
 
 
 def _best(found: Agreement | None) -> Interval | None:
-    """The r with the highest lower end; None if no r has an interval."""
+    """The r with the highest lower end."""
     bounded = [r for r in (found.mean, found.expected) if r.bounded] if found else []
     return max(bounded, key=lambda r: r.low, default=None)
 
 
 def _word(r: Interval) -> str:
-    """Words for a doubtful r; empty for any other r."""
     if r.high < 0:
         return "below 0"
     return "not shown to be above 0" if r.low <= 0 else "low" if r.high < LOW else ""

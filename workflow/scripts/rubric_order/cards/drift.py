@@ -1,11 +1,8 @@
-"""Drift of a judge from a baseline over the runs of a gate: what changed, by how much, and how sure this is.
+"""Drift of a judge from a baseline over the runs of a gate, which read the same items in the same orderings.
 
-All runs read the same items in the same orderings. The tests compare means of groups of items: the mean score, the
-effect of the usual ordering, the selections at the ends, the share of reads without a score, and the distance of each
-group's score from its baseline. The distance shows changes that cancel over groups. The score of each single group is
-tested too. A test compares the last runs with the runs before them, by permuting runs within groups, beside the
-variance between whole runs (`run_changes`). All tests of all runs of a gate share one level: if the judge does not
-change, the probability that any of them finds a change is at most `LEVEL`.
+Tests compare means of groups, distances of groups from the baseline (changes that cancel), and single groups, between
+the last runs and those before, by permuting runs within groups, beside the variance between runs (`run_changes`). All
+tests of all runs of a gate share `LEVEL`.
 """
 
 import math
@@ -37,19 +34,12 @@ READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " (probabilities)"}
 
 
 class Drift(NamedTuple):
-    """Change of one quantity, from the comparison of runs that has the smallest p-value.
+    """Change of one quantity, mean of the `latest` runs less mean of those before, from the comparison with the
+    smallest p.
 
-    Attributes:
-        quantity: one of `QUANTITIES`.
-        readout: ``hard`` or ``soft``.
-        latest: number of runs at the end that are compared with the runs before.
-        n_runs: number of all runs, with the baseline; for distances, without the baseline.
-        estimate: mean of the last runs minus mean of the runs before; NaN if no group has both.
-        low, high: ends of the interval. The intervals of all quantities, comparisons and runs share the level `LEVEL`.
-        p: p-value for no change, adjusted for all quantities, comparisons and runs.
-        n_groups: number of groups that are compared.
-        can_tell: False if there are too few groups and runs for a test to find any change, however large.
-        margin: largest change that is negligible.
+    `n_runs` includes the baseline, but for distances. `low`, `high`, `p`: level and adjustment are shared by all
+    quantities, comparisons and runs. `can_tell`: some change could be found. `margin`: largest change that is
+    negligible.
     """
 
     quantity: str
@@ -142,23 +132,10 @@ def drifts(
     levels: int = 10,
     intervals: bool = True,
 ) -> list[Drift]:
-    """Drift of each quantity, as it is known after the last run.
+    """Drift of each quantity after the last of the runs, oldest first; distances need two runs, single groups more.
 
-    Args:
-        baseline: the first run.
-        runs: the runs after the baseline, oldest first, of the same suite.
-        n_cards: number of cards of the gate. The tests of all cards share `LEVEL`.
-        check: number of the check, from 1; the tests of all checks, past and future, share `LEVEL`. If None, there is
-            one check only, which has the whole level.
-        levels: number of score levels, which bounds changes in points.
-        intervals: whether intervals are computed; their ends are NaN otherwise.
-
-    Returns:
-        One drift for each readout and quantity of the runs. There is a drift of the distance only if there are two or
-        more runs after the baseline, and a drift of single groups only with enough runs.
-
-    Raises:
-        ValueError: there is no run.
+    The tests of `n_cards` cards share `LEVEL`, and those of all checks, by their number from 1 (None: one check only).
+    `levels` bounds changes in points.
     """
     if not runs:
         raise ValueError("expected a run after the baseline")
@@ -182,15 +159,8 @@ def reused(baseline: Anchors, runs: Sequence[Anchors]) -> bool:
 
 
 def moved(baseline: Anchors, runs: Sequence[Anchors], drift: Drift) -> np.ndarray:
-    """Change of each group between the runs that a drift compares. For a distance, the mean score's change is returned.
-
-    Args:
-        baseline, runs: see `drifts`.
-        drift: one of the drifts that `drifts` returns for these runs.
-
-    Returns:
-        Shape (n_groups,): mean of the last runs minus mean of the runs before; NaN if one of the two means is not
-        known.
+    """Change of each group between the runs that a drift compares (of its mean score for distances), shape
+    (n_groups,).
     """
     quantity = SCORE if drift.quantity in (DISTANCE, GROUP) else drift.quantity
     values = _stacked([baseline, *runs], (drift.readout, quantity))
@@ -198,19 +168,19 @@ def moved(baseline: Anchors, runs: Sequence[Anchors], drift: Drift) -> np.ndarra
 
 
 def _mean(values: np.ndarray) -> np.ndarray:
-    """Mean over runs of the values that are known, shape (n_groups,)."""
+    """Over runs, shape (n_groups,)."""
     defined = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         return np.where(defined, values, 0.0).sum(axis=0) / defined.sum(axis=0)
 
 
 def _sides(quantity: str) -> int:
-    """Number of directions in which a quantity is tested: a distance can only grow."""
+    """A distance can only grow."""
     return 1 if quantity == DISTANCE else 2
 
 
 def _windows(quantity: str, n_runs: int) -> list[int]:
-    """Counts of last runs that are compared with the runs before, for a quantity."""
+    """Counts of last runs that are compared with those before."""
     if quantity == GROUP:
         return [count for count in SINGLE if run_changes.ENOUGH * count <= n_runs]
     return run_changes.latest(n_runs)
@@ -256,15 +226,11 @@ def _drift(
 
 
 def _least_likely(values: np.ndarray, windows: list[int]) -> int:
-    """Place of the group with the smallest p-value over all comparisons."""
     return int(np.argmin(np.min([run_changes.single(values, latest) for latest in windows], axis=0)))
 
 
 def _series(runs: Sequence[Anchors]) -> Iterator[tuple[tuple[str, str], np.ndarray]]:
-    """Readout and quantity, with the values of all runs, shape (n_runs, n_groups).
-
-    Distances have no row for the baseline.
-    """
+    """Readout and quantity, with values of shape (n_runs, n_groups); distances have no row for the baseline."""
     keys = dict.fromkeys(key for run in runs for key in run.values)
     for key in keys:
         yield key, _stacked(runs, key)
@@ -272,7 +238,7 @@ def _series(runs: Sequence[Anchors]) -> Iterator[tuple[tuple[str, str], np.ndarr
     if scores and len(runs) > 1:
         readout = scores[-1][0]  # probabilities, where they are known, hold less noise
         values = _stacked(runs, (readout, SCORE))
-        yield (readout, DISTANCE), np.abs(values[1:] - values[0])
+        yield (readout, DISTANCE), run_changes.distances(values)
         yield (readout, GROUP), values
 
 

@@ -1,17 +1,11 @@
-"""Evidence of a card by estimand, and the one rule that makes a verdict of it.
+"""Evidence of a card by estimand (one effect of the order, in a unit of decisions), and the one rule of its verdict.
 
-Each estimand is one effect of the order in the unit that a reader decides in. A card's verdict, headline, reasons,
-advice and JSON are read from the table of its estimands:
+1. **biased**: an effect was found, is not shown smaller than its margin, and no tested cause but the order explains it.
+2. **equivalent**: every estimand is shown smaller than its margin; one found and smaller is *negligible*. 3. **cannot
+tell**: otherwise, for what is `missing`, or for causes.
 
-1. **biased**: an effect was found, is not shown to be smaller than its margin, and no tested cause other than the order
-   explains it.
-2. **equivalent**: every estimand is shown to be smaller than its margin. An effect that was found and is smaller than
-   its margin is *negligible*, and does not prevent this verdict.
-3. **cannot tell**: otherwise. The reasons are what is missing (`missing`), and the causes that may explain a finding.
-
-All tests together find an effect in at most 5% of the judges without one, and rule 1 calls fewer of these findings a
-bias. Each estimand is shown to be small at the full level; since all of them must be, a bias is wrongly called small no
-more often than by the test of one estimand alone.
+All tests together find an effect in at most 5% of judges without one. Smallness of each is shown at the full level:
+since all must be small, a bias is wrongly called small no more often than by one test.
 """
 
 import math
@@ -26,12 +20,8 @@ POINTS, SINGLE, BEST, LOG_ODDS, INTERACTION = "points", "single", "best", "log_o
 
 
 class Cause(NamedTuple):
-    """A cause other than the order that could give the same number.
-
-    Attributes:
-        name: the cause, such as `failures`, `copies`, `one order`, `scale`, `group`.
-        sentence: what was found of it, for the card.
-        explains: True if the finding does not survive it.
+    """A cause other than the order that could give the same number; it `explains` a finding that does not
+    survive it.
     """
 
     name: str
@@ -41,20 +31,12 @@ class Cause(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimand:
-    """One effect of the order on one judge's answers.
+    """One effect of the order: `POINTS` of the mean, share of `SINGLE` or `BEST` answers that change, `LOG_ODDS` of a
+    position, or `INTERACTION` of position and score.
 
-    Attributes:
-        name: `POINTS` of the mean, share of `SINGLE` scores or winners that change, share of `BEST` answers that
-            change, `LOG_ODDS` that a position adds, or `INTERACTION` of position and score.
-        value: estimate and interval as the card prints them.
-        bounds: the effect with the weakest evidence that it is small, with the interval that is compared with the
-            margin.
-        margin: smallest effect of interest; NaN if the estimand has none.
-        p: p-value of no effect, adjusted for all tests of the card; NaN if no test was made.
-        level: an adjusted p-value of at most `level` is a finding.
-        required: whether `equivalent` needs this estimand to be small.
-        missing: sentences on what would have to be read or known to decide; empty if nothing is missing.
-        causes: causes other than the order that were tested.
+    `value` is printed; `bounds` (of the effect least clearly small) are compared with `margin`, the smallest effect of
+    interest. `p`, adjusted for all tests, finds at `level`. `required`: `equivalent` needs it small. `missing`:
+    sentences.
     """
 
     name: str

@@ -281,7 +281,7 @@ class Evidence:
 
     @property
     def copied(self) -> bool:
-        """True if repeats never differ although orderings do, and the judge is not said to answer without chance."""
+        """True if repeats hardly differ although orderings do, and the judge is not said to answer without chance."""
         return bool(self.causes_of(causes.COPIES)) and self.temperature != 0
 
     @property
@@ -328,7 +328,6 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
         score, main = row["commonest_score"], Readout.HARD if row["n_reads"] else Readout.SOFT
         temperature = float(_first(own["position_preference"] or [], "temperature"))
         rows = tuple(json.loads(row.get("causes") or "[]"))
-        copied = any(cause["cause"] == causes.COPIES for cause in rows) and temperature != 0
         plain: Row = {name: kind(row[name]) for kind, columns in PLAIN.items() for name in columns}
         yield Evidence(
             keys={name: row[name] for name in KEYS},
@@ -344,8 +343,8 @@ def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
             detectable_v=_one(own["position_selection"], readout=main, quantity="detectable_v").estimate,
             agreement=_agreement(key, parts, main),
             rankings=_rankings(key, parts, main),
-            spread=spreads.gather(own.get(spreads.NAME), copied=copied),
-            written_spread=spreads.gather(own.get(spreads.NAME), READ[:1], copied=copied),
+            spread=spreads.gather(own.get(spreads.NAME)),
+            written_spread=spreads.gather(own.get(spreads.NAME), READ[:1]),
             n_copies=int(row.get("n_copies", 0)),
             copies=str(row.get("copies", "")),
             failures=json.loads(row.get("failures") or "{}"),

@@ -7,12 +7,8 @@ from rubric_order.cards import limits, summary
 
 
 class FirstLines(NamedTuple):
-    """First lines of a card.
-
-    Attributes:
-        name: name of the card, see `limits.name`; for a card of criteria, with the criterion.
-        finding: the verdict with the size of the effect in points and in decisions, or with the first reason.
-        advice: advice to a user of the judge.
+    """Name of a card, see `limits.name`; its verdict with sizes, or with the first reason; advice to a user of the
+    judge.
     """
 
     name: str
@@ -21,11 +17,7 @@ class FirstLines(NamedTuple):
 
 
 def first_lines(path: str | Path) -> list[FirstLines]:
-    """First lines of a `summary.json`: of notes on judges without a score, of cards, and of cards of criteria.
-
-    Raises:
-        InputError: the file is no summary.
-    """
+    """First lines of a `summary.json`: of notes on judges without a score, of cards, and of cards of criteria."""
     whole = summary.read_whole(path)
     lines = [FirstLines(limits.name(note), note["sentence"], note["advice"]) for note in whole.get("notes", [])]
     lines += [

@@ -1,13 +1,8 @@
-"""Comparison of the cards of a run with the cards of a baseline: the findings of ``rubric-order check --baseline``.
+"""Comparison of the cards of a run with those of a baseline: the findings of ``rubric-order check --baseline``.
 
-A change that the tests of `drift` find is a failure, whatever its size. If a largest drift of the mean score is given,
-the mean score is compared with this limit instead. Like other limits, it is kept if the whole interval lies inside. A
-change that was found in an earlier run stays a failure until there is a new baseline. The reason: a later run is
-compared with all runs before it, and after the change these contain reads of the changed judge.
-
-The same reads count once. If all means of a run equal those of an earlier run or of the baseline to the last digit, the
-reads are taken for a copy, unless the caller says that the judge was asked anew. A copy is no evidence, and a few
-copies would look like a change.
+A change that `drift` finds fails, whatever its size, or only beyond a largest drift if one is given; it stays a failure
+until there is a new baseline, since later runs are compared with reads of the changed judge. Reads whose means all
+equal those of an earlier run are copies, no evidence, unless the judge was asked anew.
 """
 
 import datetime
@@ -32,14 +27,8 @@ MOST = 3  # groups, or names, that a message lists
 
 
 class Checked(NamedTuple):
-    """Outcome of a run against its baseline.
-
-    Attributes:
-        findings: one finding for each quantity of each card, and one for each card with a change that an earlier run
-            found.
-        line: this run, to be added to the history; None if its reads are counted already.
-        drifts: dictionary from each card's name to the drifts of its quantities.
-        notes: sentences on how the run was counted.
+    """Outcome of a run: findings by quantity and card, its line of the history (None if counted already), drifts by
+    card.
     """
 
     findings: list[Finding]
@@ -60,43 +49,34 @@ def check(
     max_drift: float | None = None,
     new_reads: bool = False,
 ) -> Checked:
-    """Compare the cards of a run with the cards of a baseline.
+    """Compare the cards of a run with the cards of a baseline, in the light of the history; every card needs its own
+    partner.
 
-    Args:
-        cards, baseline: see `summary.read`.
-        runs: the history.
-        where, baseline_where: names of the two files in errors.
-        run: name of the run; its time by default.
-        daily: whether more checks follow or went before. If so, all of them share the level of the tests.
-        max_drift: largest drift of the mean score, in points.
-        new_reads: whether the judge was asked anew, so that reads count even if they equal the reads of an earlier run.
-
-    Raises:
-        InputError: a card has no anchors, the baseline has no single card to compare it with, or two cards are compared
-            with the same card.
+    `daily`: more checks share the level. `max_drift`: of the mean score, in points. `new_reads`: reads count even if
+    equal.
     """
     partners: dict[str, tuple[CardRecord, CardRecord, Anchors]] = {}
     for card in cards:
-        own = anchors_of(card, where)
-        other = _partner(card, own, baseline, where, baseline_where)
+        anchors = anchors_of(card, where)
+        other = _partner(card, anchors, baseline, where, baseline_where)
         key = name(other)
         if key in partners:
             raise InputError(f"{where}: two cards are compared with {key!r:.100} of {baseline_where}; expected one")
-        partners[key] = card, other, own
+        partners[key] = card, other, anchors
     seen = {
-        key: history.Seen(judge=card["judge"], anchors=own.without_names().to_dict())
-        for key, (card, _, own) in partners.items()
+        key: history.Seen(judge=card["judge"], anchors=anchors.drop_names().to_dict())
+        for key, (card, _, anchors) in partners.items()
     }
     first = {
-        key: history.Seen(judge=other["judge"], anchors=anchors_of(other, baseline_where).without_names().to_dict())
+        key: history.Seen(judge=other["judge"], anchors=anchors_of(other, baseline_where).drop_names().to_dict())
         for key, (_, other, _) in partners.items()
     }
     place = _place(runs, seen, first, run, new_reads)
     findings: list[Finding] = []
     by_card: dict[str, list[drifts.Drift]] = {}
-    for key, (card, other, own) in partners.items():
+    for key, (card, other, anchors) in partners.items():
         past = history.cards(place.before, key, without=place.name)
-        after = [*(Anchors.of(card_before.anchors, "history") for card_before in past), own]
+        after = [*(Anchors.of(card_before.anchors, "history") for card_before in past), anchors]
         before = anchors_of(other, baseline_where)
         changes = drifts.drifts(
             before,
@@ -106,10 +86,10 @@ def check(
             levels=int(card.get("n_levels", 10)),
         )
         label = name(card) + (f", baseline {other['judge']}" if other["judge"] != card["judge"] else "")
-        groups = list(own.names or before.names)
+        groups = list(anchors.names or before.names)
         reused = drifts.reused(before, after)
         outcomes = [
-            _with_groups(_finding(label, change, max_drift, reused), groups, drifts.moved(before, after, change))
+            _name_groups(_finding(label, change, max_drift, reused), groups, drifts.moved(before, after, change))
             for change in changes
         ]
         seen[key].failed = [
@@ -131,13 +111,8 @@ def check(
 
 
 class _Place(NamedTuple):
-    """Place of a run in the history.
-
-    Attributes:
-        name: name of the run; None if it is named by its time.
-        before: lines of the history before this run.
-        counted: whether the reads of this run are in the history or in the baseline already.
-        notes: see `Checked`.
+    """Place of a run in the history: lines `before` it, and whether its reads are `counted` in it or in the
+    baseline.
     """
 
     name: str | None
@@ -153,10 +128,9 @@ def _place(
     run: str | None,
     new_reads: bool,
 ) -> _Place:
-    """Place of a run: the place of the earlier run, or of the baseline, that has the same reads; else the last place.
+    """Place of the run, or the baseline, with the same reads; else the last.
 
-    An earlier run of the same name is replaced, unless it found a change. A run that found a change stays, and this run
-    becomes a further attempt.
+    An earlier run of the same name is replaced unless it found a change; then this run is a further attempt.
     """
     for number, past in enumerate(runs):
         if (not new_reads or history.is_attempt(past.run, run)) and _equal(seen, past.cards):
@@ -173,7 +147,6 @@ def _place(
 
 
 def _equal(seen: Mapping[str, history.Seen], past: Mapping[str, history.Seen]) -> bool:
-    """True if each card of a run has the same judge and the same anchors in another run."""
     return all(
         key in past and (card.judge, card.anchors) == (past[key].judge, past[key].anchors) for key, card in seen.items()
     )
@@ -187,11 +160,7 @@ def _copy(of: str) -> str:
 
 
 def anchors_of(card: CardRecord, where: object) -> Anchors:
-    """The anchors of a card.
-
-    Raises:
-        InputError: the card has no anchors, or they are not complete. `where` names the file of the card.
-    """
+    """Anchors of a card that has them, complete."""
     if "anchors" not in card:
         raise InputError(
             f"{where}: card {name(card)!r:.100} has no anchors; expected a summary of this version: make it anew"
@@ -232,12 +201,10 @@ def _difference(card: CardRecord, own: Anchors, others: Sequence[CardRecord], wh
 
 
 def _unlike(card: CardRecord, other: CardRecord) -> list[str]:
-    """Keys of `SAME` in which two cards differ."""
     return [key for key in SAME if other.get(key) != card.get(key)]
 
 
 def _size(card: CardRecord, anchors: Anchors) -> str:
-    """Size of a suite in words."""
     counts = {"group": len(anchors.items), "item": int(anchors.items.sum())}
     counts |= {"ordering": card["n_orderings"]} if "n_orderings" in card else {}
     counts |= {"read": card["n_reads"] + card["n_failed"]} if {"n_reads", "n_failed"} <= card.keys() else {}
@@ -283,7 +250,7 @@ def _finding(card: str, drift: drifts.Drift, max_drift: float | None, reused: bo
 
 
 def _excluded(drift: drifts.Drift, max_drift: float) -> str:
-    """End of a finding: the drift that a suite of this size can exclude; empty if this is not known."""
+    """The drift that a suite of this size can exclude; empty if not known."""
     if math.isnan(drift.low):
         return ""
     excluded = f"; drifts above {_up(max(-drift.low, drift.high))} points are excluded"
@@ -293,7 +260,7 @@ def _excluded(drift: drifts.Drift, max_drift: float) -> str:
 
 
 def _up(points: float) -> str:
-    """Points, rounded up."""
+    """Rounded up."""
     return f"{math.ceil(points * 1000) / 1000:.3f}"
 
 
@@ -301,7 +268,7 @@ def _groups(drift: drifts.Drift) -> str:
     return "1 group" if drift.n_groups == 1 else f"{drift.n_groups} groups"
 
 
-def _with_groups(finding: Finding, groups: Sequence[str], changes: np.ndarray) -> Finding:
+def _name_groups(finding: Finding, groups: Sequence[str], changes: np.ndarray) -> Finding:
     """The finding. If it failed, it names the groups that moved most, and says how many moved up and down."""
     if finding.outcome != FAILED or not groups:
         return finding
@@ -314,7 +281,6 @@ def _with_groups(finding: Finding, groups: Sequence[str], changes: np.ndarray) -
 
 
 def _earlier(card: str, runs: Sequence[tuple[history.Run, history.Seen]]) -> list[Finding]:
-    """Finding on the first earlier run that found a change; empty if no run did."""
     for run, seen in runs:
         if seen.failed:
             text = f"run {run.run} found one: {', '.join(seen.failed)}"

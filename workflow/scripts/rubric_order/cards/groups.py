@@ -17,15 +17,10 @@ BOUNDS = 0.02  # least distance of the share of pairs of reads that differ from 
 
 
 class Groups(NamedTuple):
-    """Numbers of groups that a verdict needs, if each group is like the groups that were read.
+    """Numbers of groups that a verdict needs, if each is like those that were read, at a given `power` and `effects`.
 
-    Attributes:
-        log_odds: groups needed to find a judge `biased` by a preference for one position.
-        points: groups needed to find a judge `biased` by a shift of the usual ordering.
-        equivalent: groups needed to show that a judge without bias is `equivalent`.
-        repeated: like `equivalent`, with each ordering read twice as often; None unless the study lacks repeats.
-        effects: sizes of the preference (log-odds) and of the shift (points) that are to be found.
-        power: share of studies of this size that reach the verdict.
+    `log_odds`, `points`: to find such a bias; `equivalent`: to show none; `repeated`: the same with each ordering read
+    twice as often, None unless repeats are lacking.
     """
 
     log_odds: Needed
@@ -60,13 +55,10 @@ def planned(
     like: float = 1.0,
     repeated: Errors | None = None,
 ) -> Groups:
-    """Numbers of groups that are needed, from standard errors.
+    """Numbers of groups that are needed, from standard errors; `margins` in log-odds, in points, and for the spread.
 
-    Args:
-        margins: margins in log-odds, in points, and for the spread between single items.
-        effects: effects in log-odds and in points that are to be found; the first two margins by default.
-        like: number of actual groups for each effective group.
-        repeated: standard errors if each ordering is read twice as often; None if this is not asked for.
+    `effects` are the first two margins by default; `like`: actual groups for each effective one; `repeated`: errors if
+    each ordering is read twice as often.
     """
     log_odds, points = effects or margins[:2]
     limits = dict(zip(("margin_log_odds", "margin_points", "margin_spread"), margins, strict=True))
@@ -75,10 +67,10 @@ def planned(
         return needed._replace(groups=math.ceil(needed.groups * like) if needed.groups < math.inf else math.inf)
 
     return Groups(
-        of(planning_groups.for_biased(errors, log_odds=log_odds, power=power)),
-        of(planning_groups.for_biased(errors, points=points, power=power)),
-        of(planning_groups.for_equivalent(errors, **limits, power=power)),
-        of(planning_groups.for_equivalent(repeated, **limits, power=power)) if repeated else None,
+        of(planning_groups.bias_groups(errors, log_odds=log_odds, power=power, margin=margins[0])),
+        of(planning_groups.bias_groups(errors, points=points, power=power, margin=margins[1])),
+        of(planning_groups.equivalence_groups(errors, **limits, power=power)),
+        of(planning_groups.equivalence_groups(repeated, **limits, power=power)) if repeated else None,
         (log_odds, points),
         power,
     )
@@ -144,9 +136,8 @@ def _errors(evidence: Evidence) -> Errors | None:
 
 
 def _model(evidence: Evidence, readout: ReadoutResults, times: float) -> Errors:
-    """Expected errors of a judge whose reads of an item differ as often as in the given evidence.
-
-    The share of the pairs of reads with different scores is the same. Each ordering is read `times` times as often.
+    """Expected errors of a judge whose pairs of reads differ as often as in the evidence, read `times` times as
+    often.
     """
     most = 1 - 1 / evidence.n
     differ = evidence.discordant_share if evidence.discordant_share == evidence.discordant_share else most / 2
@@ -163,10 +154,9 @@ def _model(evidence: Evidence, readout: ReadoutResults, times: float) -> Errors:
 
 
 def _spread(evidence: Evidence) -> Spread:
-    """The spread between single items, and its error from the upper ends of its two intervals.
+    """Spread between single items, with its error from the upper ends of its two intervals.
 
-    If the interval of the spread reaches down to 0, the estimate says next to nothing. The spread is then taken to be
-    the spread expected without reads, by `planning_groups.PROMPT_NOISE`.
+    An interval that reaches down to 0 says next to nothing: then the spread that `planning_groups.PROMPT_NOISE` gives.
     """
     of = evidence.spread
     if not of.sd.known:
@@ -223,6 +213,6 @@ def sentence(found: Groups) -> str:
 
 
 def _number(needed: Needed) -> str:
-    """A finite number, rounded up to two significant digits."""
+    """Rounded up to two significant digits."""
     digits = 10 ** max(math.floor(math.log10(needed.groups)) - 1, 0)
     return f"{math.ceil(needed.groups / digits - 1e-9) * digits:,}"

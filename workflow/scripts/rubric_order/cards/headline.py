@@ -51,7 +51,7 @@ def headline(evidence: Evidence, verdict: verdicts.Verdict) -> Headline:
     """
     parts = [*_effect(evidence, verdict), *_decisions(evidence)]
     if evidence.copied:
-        parts = ["what chance does is not known, because repeats never differ", *parts]
+        parts = ["what chance does is not known, because repeats hardly ever differ", *parts]
     if verdict.word == verdicts.CANNOT_TELL and any(verdicts.apart(evidence)):
         # Option probabilities are no evidence on the scores that users see.
         parts = ["option probabilities do not show what the order does to the written scores, which users see"]

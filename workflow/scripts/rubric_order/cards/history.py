@@ -1,6 +1,6 @@
 """History of a gate: a file beside the baseline, with one line for each check of a run against it.
 
-Lines are added and never rewritten. Whoever reads the file to add a line holds its lock (`base.locks.only_writer`).
+Lines are added, never rewritten, under the file's lock (`base.locks.only_writer`).
 """
 
 import datetime
@@ -25,13 +25,7 @@ ENDING = ".history.jsonl"  # replaces the ending of the baseline's file
 
 
 class Seen(BaseModel):
-    """One card of one run.
-
-    Attributes:
-        judge: name of the judge in that run.
-        anchors: see `anchors.Anchors.to_dict`.
-        failed: labels of the quantities for which the gate failed.
-    """
+    """One card of one run: its anchors, and labels of the quantities for which the gate failed."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -41,14 +35,9 @@ class Seen(BaseModel):
 
 
 class Run(BaseModel):
-    """One check of a run: a line of the file.
+    """One check of a run: a line of the file. A later line of this name replaces its cards, unless they have a change.
 
-    Attributes:
-        format: the name of the format.
-        run: name of the run. A later line of this name replaces the run's cards, unless they have a change.
-        time: time of the check, in ISO 8601.
-        baseline: digest of the baseline that the run was compared with.
-        cards: dictionary from the name of a card of the baseline to the card that was compared with it.
+    `baseline`: digest of what it was compared with; `cards`: by name of the baseline's card.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -72,15 +61,7 @@ def digest(cards: Iterable[CardRecord]) -> str:
 
 
 def read(path: Path, baseline: str) -> list[Run]:
-    """The runs of a history, oldest first; empty if there is no file.
-
-    Args:
-        path: the file.
-        baseline: digest of the baseline, see `digest`.
-
-    Raises:
-        InputError: a line is no run, or belongs to another baseline; the message names the line.
-    """
+    """Runs of a history, oldest first, all of the baseline with this `digest`; empty if there is no file."""
     if not path.exists():
         return []
     runs = []
@@ -106,29 +87,22 @@ def read(path: Path, baseline: str) -> list[Run]:
 
 
 def accept(summary: Path, baseline: Path, path: Path) -> list[Path]:
-    """Make a summary the baseline. The old baseline and its history are kept beside it, with the time in their names.
+    """Make a summary the baseline, and return the copies of the old one and its history, which have the time in their
+    names.
 
-    The history is moved last. A check that runs meanwhile finds a history of another baseline, and refuses it.
-
-    Args:
-        summary: file of the new baseline.
-        baseline: file of the old baseline, which may be missing.
-        path: file of the history.
-
-    Returns:
-        The files of the old baseline and of its history, as far as they existed.
+    The history is moved last: a check meanwhile finds one of another baseline, and refuses it.
     """
     time = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
-    kept = []
+    copies = []
     content = summary.read_bytes()
     if baseline.exists():
-        kept.append(baseline.with_name(f"{baseline.stem}.{time}{baseline.suffix}"))
-        _copy(baseline.read_bytes(), kept[-1])
+        copies.append(baseline.with_name(f"{baseline.stem}.{time}{baseline.suffix}"))
+        _copy(baseline.read_bytes(), copies[-1])
     _copy(content, baseline)
     if path.exists():
-        kept.append(path.with_name(f"{path.name}.{time}"))
-        path.rename(kept[-1])
-    return kept
+        copies.append(path.with_name(f"{path.name}.{time}"))
+        path.rename(copies[-1])
+    return copies
 
 
 def _copy(content: bytes, path: Path) -> None:
@@ -137,7 +111,7 @@ def _copy(content: bytes, path: Path) -> None:
 
 
 def attempt(run: str, names: Collection[str]) -> str:
-    """Name of a further attempt of a run: the first such name that is not among `names`.
+    """Name of a further attempt of a run, the first that is not among `names`.
 
     >>> attempt("n3", {"n3", "n3 (attempt 2)"})
     'n3 (attempt 3)'
@@ -151,12 +125,8 @@ def is_attempt(name: str, run: str | None) -> bool:
 
 
 def cards(runs: Iterable[Run], name: str, *, without: str | None = None) -> list[Seen]:
-    """A card of each run, the last one where a run was checked again; oldest first.
-
-    Args:
-        runs: the history.
-        name: name of the card of the baseline.
-        without: name of a run that is left out.
+    """A card of each run, the last one where a run was checked again, oldest first; `without` names a run to
+    leave out.
     """
     by_run: dict[str, Seen] = {}
     for past in runs:

@@ -1,17 +1,8 @@
-"""Test of bias cards against limits: passed, failed, or cannot tell.
+"""Test of bias cards against limits: passed or failed if the whole interval lies inside or outside, else cannot tell.
 
-Limits on V, points, log-odds and agreement are compared with intervals:
-
-- A limit is kept if the whole interval lies inside it, and broken if the whole interval lies outside it.
-- The outcome is "cannot tell" if the interval reaches across the limit or is not known, or if there are fewer groups
-  than `Limits.groups`.
-- A saturated judge keeps no limit on V, nor on points and log-odds that written scores decide: the outcome is "cannot
-  tell". It can break them. Agreement, and effects that option probabilities decide, are compared with their limits.
-- The limit on log-odds is kept if the preference for every position keeps it, and broken if the preference for one
-  position breaks it.
-
-The share of reads without a score has no interval. The share itself is compared with its limit, whatever the number of
-groups. Too few groups are never a failure: their outcome is "cannot tell".
+A saturated judge keeps no limit on V, nor on points and log-odds of written scores, but can break them. Log-odds hold
+for every position. The share of reads without a score has no interval and needs no groups; other limits need
+`Limits.groups`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,15 +18,8 @@ STATUS = {PASSED: 0, FAILED: 1, CANNOT_TELL: 2}
 
 
 class Limits(NamedTuple):
-    """Limits of a card; None is no limit.
-
-    Attributes:
-        v: greatest Cramer's V.
-        points: greatest shift of the mean score by the usual ordering, either way.
-        log_odds: greatest preference for a position, either way.
-        failed: greatest share of reads without a score.
-        agreement: least Pearson's r between human scores and the mean of all reads of an item.
-        groups: least number of groups. With fewer, only the limit on reads without a score can be kept or broken.
+    """Limits of a card, None for none: greatest V, shift in points and log-odds either way, share without a score;
+    least r of the mean with human scores, and groups (with fewer, only the limit on reads without a score decides).
     """
 
     v: float | None = None
@@ -57,14 +41,11 @@ class Finding(NamedTuple):
 
 def check(cards: Iterable[CardRecord], limits: Limits) -> list[Finding]:
     """Compare cards, as `summary.read` returns them, with limits."""
-    return [finding for card in cards for finding in _of_card(card, limits)]
+    return [finding for card in cards for finding in _card_findings(card, limits)]
 
 
 def status(findings: Iterable[Finding]) -> int:
-    """Exit status: 0 if all limits are kept, and 1 if one is broken.
-
-    It is 2 if no limit is broken but an outcome is "cannot tell", or if there are no findings.
-    """
+    """Exit status: 0 all kept, 1 one broken, 2 no finding or one that cannot tell."""
     outcomes = {finding.outcome for finding in findings}
     return STATUS[FAILED if FAILED in outcomes else CANNOT_TELL if CANNOT_TELL in outcomes or not outcomes else PASSED]
 
@@ -79,7 +60,7 @@ def name(card: Mapping[str, Any]) -> str:
     return ", ".join(str(part) for part in parts if part not in (None, "reads"))
 
 
-def _of_card(card: CardRecord, limits: Limits) -> Iterator[Finding]:
+def _card_findings(card: CardRecord, limits: Limits) -> Iterator[Finding]:
     label, groups = name(card), card["n_groups"]
     few = limits.groups is not None and groups < limits.groups
     if limits.groups is not None:
@@ -144,7 +125,7 @@ def _written(value: float | None, low: float | None, high: float | None) -> str:
 
 
 def _finding(about: str, text: str, outcome: str, found: str, blind: str) -> Finding:
-    """A finding. If `blind` has a reason, the outcome is "cannot tell", and the reason follows the value found."""
+    """A reason in `blind` makes it "cannot tell", and follows the value."""
     blinds = blind and not (outcome == FAILED and blind == SATURATED)
     return Finding(about, text, CANNOT_TELL, f"{found}; {blind}") if blinds else Finding(about, text, outcome, found)
 

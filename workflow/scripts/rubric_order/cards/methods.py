@@ -8,88 +8,17 @@ from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
-from rubric_order import catalogue, strategies
+from rubric_order import strategies
 from rubric_order.base import gold
 from rubric_order.contracts.scores import SCORES
 
 Cite = Callable[..., str]  # writes the citation of some keys, and notes the keys
 
 STRATEGIES = {name: strategy.words for name, strategy in strategies.STRATEGIES.items()}
-# From a statistic's name in the catalogue to sentences on how it was computed, and the keys that they cite.
-STATISTICS = {
-    "position_selection": (
-        "Whether positions are selected equally often was tested by Pearson's chi-square with the Rao-Scott correction "
-        "for reads of one group, and the strength was measured by Cramér's V.",
-        ("rao1984",),
-    ),
-    "position_preference": (
-        "What each position adds to the log-odds of the score that stands there was estimated by a conditional logit "
-        "of pairs of reads of an item and, where option probabilities were known, by least squares of logarithms, "
-        "with standard errors that are robust to groups.",
-        (),
-    ),
-    "score_effects": (
-        "Effects on scores in points were estimated by least squares with a level for each item; in the test that the "
-        "order has any effect, groups changed signs at random.",
-        (),
-    ),
-    "order_tests": (
-        "A bias was called found where a test of the order had p of at most 3% after Holm's adjustment for all tests "
-        "of the judge's bias card. Option probabilities decided what is in log-odds where they were known.",
-        (),
-    ),
-    "position_consistency": (
-        "Shares of comparisons have Clopper-Pearson intervals with the jackknife's error over groups, and differences "
-        "those of the jackknife; what a place adds to a candidate's log-odds was estimated by a conditional logit of "
-        "pairs of reads with Firth's penalty.",
-        (),
-    ),
-    "human_agreement": (
-        "Agreement with human scores was measured by Pearson's r, Spearman's rho, Kendall's tau-b and weighted kappa.",
-        (),
-    ),
-    "calibration": (
-        "What a calibration would make of single reads was estimated by half of the orderings against the other half, "
-        "with calibrations that were learnt on other groups: option probabilities were divided by what positions are "
-        "worth, and what the order changes in the mean score of items was added to written scores.",
-        (),
-    ),
-    "ordering_subsets": (
-        "Errors of scores by few orderings were estimated against the mean over all orderings without the chance of "
-        "reads; the best orderings were chosen in other groups than those that their error was measured in.",
-        (),
-    ),
-    "manipulability": (
-        "Ranges of scores and ranks over orderings were compared with those of reads that exchange their orderings "
-        "within items; what is reached was measured in reads that had no part in the choice of the orderings.",
-        (),
-    ),
-    "corrected_means": (
-        "Means of human scores over all items were estimated from the labelled items and the judge's scores of all by "
-        "prediction-powered inference, with groups as the sample and the weight of the judge with the least error; "
-        "pass rates also from the judge's sensitivity and specificity.",
-        ("angelopoulos2023", "rogan1978"),
-    ),
-    "adaptive_budget": (
-        "Complete reads of items were replayed in random order until the interval of an item's mean over its orderings "
-        "was narrow enough, by confidence sequences for sampling without replacement and by conformal risk control "
-        "over groups, with an estimate of what a further group adds.",
-        ("waudbysmith2024", "angelopoulos2024"),
-    ),
-    "advice": (
-        "The precision of further studies was predicted from the variance of what each item adds to an estimate, "
-        "parted into what the items of a group share and what each adds; intervals come from resampled groups.",
-        (),
-    ),
-    "equivalence": (
-        "Effects were called smaller than a margin where two one-sided tests reject that they are as large.",
-        ("schuirmann1987",),
-    ),
-}
 
 COUNTED = ("unit_id", "group_id", "failure", "n")  # columns of scores
 SLOT = ["group_id", "criterion", "rubric_id", "level"]  # one reference answer is written for each combination
-CITED = re.compile(r"@([\w:-]+)")  # a key, in the text of another package on its methods
+CITED = re.compile(r"@([\w:-]+)")  # a key in the sentences of a record
 
 
 class Counts(NamedTuple):
@@ -103,14 +32,8 @@ class Counts(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """Reference answers at several scores of one dataset.
-
-    Attributes:
-        levels: scores at which answers were wanted.
-        n_wanted: number of wanted answers, one for each group, criterion and score.
-        n_attempts: number of attempts to write an answer.
-        n_texts: number of attempts that gave a text.
-        n_accepted: number of wanted answers that were accepted.
+    """Reference answers at several scores of one dataset: wanted (by group, criterion, score), attempts, texts,
+    accepted.
     """
 
     levels: Sequence[int]
@@ -129,25 +52,21 @@ class Answers(NamedTuple):
 
 
 def counts(scores: Iterable[Path]) -> dict[str, dict[str, Counts]]:
-    """Dictionary from study to a dictionary from dataset to `Counts`.
-
-    Args:
-        scores: files of scores, one per judge, in folders with the names of the study and the dataset.
-    """
+    """`Counts` by study and dataset, from files of scores in folders of these names."""
     tables: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for path in scores:
         tables.setdefault((path.parts[-3], path.parts[-2]), []).append(SCORES.read(path, columns=COUNTED))
     by_study: dict[str, dict[str, Counts]] = {}
     for (study, dataset), parts in tables.items():
         reads = pd.concat(parts)
-        made = Counts(
+        count = Counts(
             reads["unit_id"].nunique(),
             reads["group_id"].nunique(),
             len(reads),
             int(reads["failure"].count()),
             tuple(sorted(map(int, reads["n"].unique()))),
         )
-        by_study.setdefault(study, {})[dataset] = made
+        by_study.setdefault(study, {})[dataset] = count
     return by_study
 
 
@@ -161,22 +80,12 @@ def text(
     library: str,
     references: Mapping[str, Answers] = MappingProxyType({}),
 ) -> tuple[str, str]:
-    """The methods of a run as Markdown, and its references as BibTeX.
+    """Methods of a run as Markdown, citing by ``[@key]``, and the references as BibTeX, from those in `library`.
 
-    Args:
-        run: the parts of config on which results depend: `studies`, `judges`, `datasets` and `statistics`, and
-            `references`, if there are any. Each study also has the entries `permutes` and `source` of its probe.
-            `packages` has the `package`, `version`, `methods` and `references` of each statistic of another package
-            (see `catalogue.Result`). In a rehearsal, `rehearsal` is a sentence that says that the run is one.
-        counts: see `counts`.
-        versions: dictionary from judge and kind of version to the number of answers that each version gave.
-        statistics: names of the statistics that were made.
-        software: dictionary from a package to its version.
-        library: BibTeX of everything that can be cited, with empty lines between entries.
-        references: dictionary from a dataset to its reference answers, which were written or came from a file.
-
-    Returns:
-        The text and the references. The text cites by ``[@key]``, and each key has an entry in the references.
+    `run`: `studies` (with `permutes` and `source` of the probe), `judges`, `datasets`, `statistics`, perhaps
+    `references`, `described` (sentences of each statistic, and whether its intervals are `resampled`), `packages`
+    (`package`, `version` and `references` of each statistic of another package) and `rehearsal`, a sentence.
+    `versions`: answers by judge, kind and version. `software`: versions by package.
     """
     cited: list[str] = ["rubric_order", "snakemake"]
 
@@ -194,13 +103,13 @@ def text(
         "## Judges",
         *(_judge(facts, versions.get(name, {}), cite) for name, facts in run["judges"].items()),
         *(["## Reference answers"] if references else []),
-        *(_references(name, run, made, cite) for name, made in references.items()),
+        *(_references(name, run, answers, cite) for name, answers in references.items()),
         "## Design",
         *(_study(name, study, counts.get(name, {}), cite) for name, study in run["studies"].items()),
         "## Analysis",
         gold.worded(
-            _analysis(run["statistics"]["bootstrap"], sorted(set(statistics)), run.get("packages", {}), cite),
-            gold.of_all([dataset.get("gold", gold.HUMAN) for dataset in run["datasets"].values()]),
+            _analysis(run, sorted(set(statistics)), cite),
+            gold.common_kind([dataset.get("gold", gold.HUMAN) for dataset in run["datasets"].values()]),
         ),
     ]
     libraries = (*(package["references"] for package in run.get("packages", {}).values()), library)
@@ -236,8 +145,8 @@ def _judge(facts: Mapping[str, Any], versions: Mapping[str, Any], cite: Cite) ->
     if facts["engine"] == "decisions":
         how = f"was asked by questions of type {facts['question']} over an endpoint (dialect {facts['dialect']})"
         said = f"{facts['label']} (model {facts['model']}), a decision model, {how}; it returned a probability of each"
-        told = _answered(versions)
-        return f"{said} level and wrote no text. What answered: {told}." if told else f"{said} level and wrote no text."
+        who = _answered(versions)
+        return f"{said} level and wrote no text. What answered: {who}." if who else f"{said} level and wrote no text."
     revision = f", revision {facts['revision']}" if facts.get("revision") else ""
     how = facts["run_by"] + (cite(*facts["cited"]) if facts["cited"] else "")
     sampling = facts["sampling"]
@@ -249,24 +158,22 @@ def _judge(facts: Mapping[str, Any], versions: Mapping[str, Any], cite: Cite) ->
     if facts["loaded"]:
         settings.append(f"number format {facts['dtype']}")
     form = "wrote feedback and then a score" if facts["answer_format"] == "feedback" else "wrote a score at once"
-    told = _answered(versions)
-    own = " The prompt was our own." if facts.get("template") else ""
+    who = _answered(versions)
+    note = " The prompt was our own." if facts.get("template") else ""
     model = (
-        f"{facts['label']} (model {facts['model']}{revision}) was run {how}, {', '.join(settings)}, and {form}.{own}"
+        f"{facts['label']} (model {facts['model']}{revision}) was run {how}, {', '.join(settings)}, and {form}.{note}"
     )
-    return f"{model} What answered: {told}." if told else model
+    return f"{model} What answered: {who}." if who else model
 
 
 def _answered(versions: Mapping[str, Any]) -> str:
-    """The versions that answered, with their numbers of answers."""
     return "; ".join(
-        f"{what}: {', '.join(f'{version} ({count:,} answers)' for version, count in given.items())}"
-        for what, given in sorted(versions.items())
+        f"{what}: {', '.join(f'{version} ({count:,} answers)' for version, count in numbers.items())}"
+        for what, numbers in sorted(versions.items())
     )
 
 
 def _left(value: object) -> object:
-    """A setting of sampling; words if it is left to the endpoint."""
     return "left to the endpoint" if value is None else value
 
 
@@ -283,11 +190,11 @@ def _references(name: str, run: Mapping[str, Any], made: Answers, cite: Cite) ->
         for role in ("writing", "reviewing")
         if block[role]
     )
-    shown = " A writer saw what had been rejected before." if block["shows_rejected"] else ""
+    rejected = " A writer saw what had been rejected before." if block["shows_rejected"] else ""
     levels = ", ".join(map(str, made.levels))
     return (
         f"Reference answers of {label} at the scores {levels} were {by}, in at most {_many(block['rounds'], 'round')}"
-        f"{cite('li2025')}; the prompts are ours.{how}{shown} Of {made.n_wanted:,} that were wanted (one per group,"
+        f"{cite('li2025')}; the prompts are ours.{how}{rejected} Of {made.n_wanted:,} that were wanted (one per group,"
         f" criterion and score) {made.n_accepted:,} were accepted. The other {made.n_wanted - made.n_accepted:,} are"
         f" not shown. It took {_many(made.n_attempts, 'attempt')}, of which {made.n_texts:,} gave a text."
     )
@@ -295,8 +202,8 @@ def _references(name: str, run: Mapping[str, Any], made: Answers, cite: Cite) ->
 
 def _study(name: str, study: Mapping[str, Any], counts: Mapping[str, Counts], cite: Cite) -> str:
     source = study["source"]
-    shown = sorted({n for counted in counts.values() for n in counted.scales}) or study["scales"]
-    levels = " and ".join(map(str, shown))
+    scales = sorted({n for counted in counts.values() for n in counted.scales}) or study["scales"]
+    levels = " and ".join(map(str, scales))
     orders = "; ".join(
         f"{strategy}: {STRATEGIES.get(strategy, 'see the documentation')}" for strategy in study["strategies"]
     )
@@ -313,37 +220,27 @@ def _study(name: str, study: Mapping[str, Any], counts: Mapping[str, Counts], ci
 
 
 def _draws(strategy: str) -> bool:
-    """True for a strategy that draws orderings, and for a strategy of another package, which may draw them."""
+    """A strategy of another package may draw."""
     record = strategies.STRATEGIES.get(strategy)
     return record is None or record.drawn or record.crossed == "drawn"
 
 
-def _resampled(statistic: str) -> bool:
-    """True for a statistic whose intervals come from the resamples that config sets."""
-    record = catalogue.STATISTICS.get(statistic)
-    return record is not None and "bootstrap" in record.settings and "paired" not in record.settings
-
-
-def _analysis(
-    bootstrap: Mapping[str, Any], statistics: Sequence[str], packages: Mapping[str, Mapping[str, str]], cite: Cite
-) -> str:
+def _analysis(run: Mapping[str, Any], statistics: Sequence[str], cite: Cite) -> str:
+    bootstrap, packages = run["statistics"]["bootstrap"], run.get("packages", {})
+    described: dict[str, dict[str, Any]] = {name: run.get("described", {}).get(name, {}) for name in statistics}
     said = [
         "Unless a caption says otherwise, groups of units that share a prompt were the sample, and intervals cover "
         f"{bootstrap['confidence']:.0%}."
     ]
-    if resampled := [name for name in statistics if _resampled(name)]:
+    if resampled := [name for name, about in described.items() if about.get("resampled")]:
         said.append(
             f"Those of {', '.join(resampled)} come from {bootstrap['resamples']:,} bootstrap resamples of groups (seed "
             f"{bootstrap['seed']})."
         )
-    for name in statistics:
-        if name in STATISTICS:
-            sentence, keys = STATISTICS[name]
-            said.append(sentence.removesuffix(".") + cite(*keys) + ".")
-        elif name in packages and packages[name]["methods"]:
-            said.append(packages[name]["methods"])
-            cite(*CITED.findall(packages[name]["methods"]))
-    others = [name for name in statistics if name not in STATISTICS and name not in packages]
+    sentences = [text for about in described.values() if (text := about.get("methods"))]
+    cite(*CITED.findall(" ".join(sentences)))
+    said += sentences
+    others = [name for name, about in described.items() if name not in packages and not about.get("methods")]
     if others:
         said.append(f"Further statistics ({', '.join(others)}) are described in the documentation of rubric-order.")
     if packages:
@@ -353,7 +250,6 @@ def _analysis(
 
 
 def _dataset(key: str, run: Mapping[str, Any]) -> str:
-    """BibTeX entry of a dataset, with its citation as a note."""
     dataset = run["datasets"][key.removeprefix("data_")]
     note = re.sub(r"([{}\\&%#_$])", r"\\\1", " ".join(dataset["citation"].split()))
     return f"@misc{{{key},\n  title = {{{dataset['label']}}},\n  note = {{{note}}}\n}}"

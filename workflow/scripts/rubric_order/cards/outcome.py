@@ -24,10 +24,7 @@ def headline(findings: Sequence[Finding], outcome: str) -> str:
 
 
 def markdown(findings: Sequence[Finding], outcome: str, *, title: str = "Judge gate", notes: Iterable[str] = ()) -> str:
-    """The findings as Markdown: headline, notes, and a table of all findings, failures first.
-
-    Texts of judges and files are escaped: none of them becomes markup, a link or a mention.
-    """
+    """Findings as Markdown, failures first; texts of judges and files become no markup, link or mention."""
     lines = [f"## {MARKS[outcome]} {_cell(title)}: {outcome}", "", _cell(headline(findings, outcome)), ""]
     for note in notes:
         lines += [_cell(note), ""]
@@ -66,13 +63,12 @@ def refusal_junit(message: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """A text escaped for Markdown, on one line."""
     escaped = printable(text).replace("\n", " ").translate(MARKUP)
     return escaped.replace("://", "&#58;//").replace("www.", "www&#46;")
 
 
 def _xml(text: str) -> str:
-    """A text without characters that XML cannot hold."""
+    """XML cannot hold all characters."""
     return "".join(
         character if character >= " " and character not in "\ufffe\uffff" else " " for character in printable(text)
     )

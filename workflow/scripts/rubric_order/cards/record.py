@@ -6,10 +6,9 @@ Number = float | None  # None if it is not known
 
 
 class CardRecord(TypedDict):
-    """A card in `summary.json`, or in the output of ``rubric-order audit --json``; see ``summary.schema.json``.
+    """A card in `summary.json`, or of ``rubric-order audit --json``; see ``summary.schema.json``.
 
-    Keys that cards of earlier versions may lack are not required. `Card.to_dict` writes all keys but `cost` and
-    `anchors`, which it writes if they are known.
+    Keys that earlier versions lack are not required; `Card.to_dict` writes `cost` and `anchors` only if known.
     """
 
     judge: str

@@ -17,13 +17,7 @@ LABELS = ("verdict", "points", "scores that change", AGREEMENT, COST, "reads")
 
 
 class Cell(NamedTuple):
-    """A cell of a row.
-
-    Attributes:
-        label: heading of its column.
-        text: the value as people read it; empty if nothing is known.
-        sort: number by which rows are sorted; NaN if nothing is known.
-    """
+    """Heading, value as people read it, and number to sort by; empty and NaN if nothing is known."""
 
     label: str
     text: str
@@ -36,11 +30,7 @@ class Cell(NamedTuple):
 
 
 def cells(card: CardRecord) -> list[Cell]:
-    """Cells of a card: verdict, shift by the usual order, scores that change, agreement with people, cost, reads.
-
-    Args:
-        card: see ``summary.schema.json``.
-    """
+    """Cells of a card: verdict, shift by the usual order, scores that change, agreement with people, cost, reads."""
     agreement = card.get("agreement") or {}
     intervals = {
         "points": (_interval(card, "usual_minus_balanced"), "+z.2f"),
@@ -64,7 +54,7 @@ def cells(card: CardRecord) -> list[Cell]:
 
 
 def _cost(cost: Mapping[str, Any] | None) -> Cell:
-    """Cell of the cost of 1,000 items."""
+    """Of 1,000 items."""
     if cost is None:
         return Cell(COST, UNKNOWN_COST, math.nan)
     amount = cost["per_1000_items"]

@@ -17,13 +17,7 @@ LEAST = 0.05  # smallest number of points that a drawing covers above 0 and belo
 
 
 class Run(NamedTuple):
-    """A card of one run.
-
-    Attributes:
-        run: name of the run.
-        name: name of the card, see `limits.name`.
-        card: see ``summary.schema.json``.
-    """
+    """A card of one run, and its name, see `limits.name`."""
 
     run: str
     name: str
@@ -31,13 +25,8 @@ class Run(NamedTuple):
 
 
 class History(NamedTuple):
-    """Cards of several runs with one name, in the order in which the runs were given.
-
-    Attributes:
-        name: name of the cards.
-        runs: the runs.
-        change: change of the mean score from the first to the last run, in words, or the reason why it is not known;
-            empty for one run.
+    """Cards of one name in several runs, as given; `change` of the mean score from first to last, or why it is not
+    known.
     """
 
     name: str
@@ -46,14 +35,8 @@ class History(NamedTuple):
 
 
 def read(paths: Iterable[Path], judge: str | None = None) -> list[Run]:
-    """Cards of several runs.
-
-    Args:
-        paths: summaries, outputs of ``rubric-order audit --json``, or folders of runs, in order of time.
-        judge: the judge whose cards are chosen; all by default.
-
-    Raises:
-        InputError: a file or a folder has no cards, or there is no card of the judge.
+    """Cards of summaries, outputs of ``rubric-order audit --json``, or folders of runs, in order of time, perhaps of
+    one judge.
     """
     paths = list(paths)
     files = [_file(path) for path in paths]
@@ -80,7 +63,7 @@ def _file(path: Path) -> Path:
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """Names of runs: names of their folders or files, or whole paths if two names are equal."""
+    """Names of their folders or files, or whole paths if two are equal."""
     run_names = [path.resolve().name if path.is_dir() else path.stem for path in paths]
     for generic in ("summary", "results"):
         run_names = [
@@ -148,8 +131,8 @@ def page(found: Sequence[History]) -> str:
         for history in found
         for run in history.runs
     ]
-    shown = [{"history": history, "points": _drawn(history.runs)} for history in found if len(history.runs) > 1]
-    return pages.render("runs.html.jinja", heads=["run", *row.LABELS], rows=rows, shown=shown)
+    drawings = [{"history": history, "points": _drawn(history.runs)} for history in found if len(history.runs) > 1]
+    return pages.render("runs.html.jinja", heads=["run", *row.LABELS], rows=rows, shown=drawings)
 
 
 def _drawn(runs: Sequence[Run]) -> dict[str, Any]:

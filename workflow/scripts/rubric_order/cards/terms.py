@@ -33,9 +33,5 @@ TERMS = {
 
 
 def term(name: str) -> str:
-    """The sentence on a fact of a card; empty if the fact has none.
-
-    Args:
-        name: name of the fact, see `card.facts`.
-    """
+    """Sentence on a fact of a card, see `card.facts`; empty if it has none."""
     return next((text for begin, text in TERMS.items() if name.startswith(begin)), "")

@@ -23,24 +23,12 @@ def note(
 ) -> dict[str, Any] | None:
     """Note on the reads of one judge, as `summary.json` has it; None if any read has a score.
 
-    Args:
-        scores: scores of one study, dataset and judge, with the columns `READ`.
-        about: dictionary with the study, the dataset and the judge, under these names.
-        reads: content of the page of single reads, see `reads.content`; the example is one of its answers.
+    `about` (study, dataset, judge) with `n_scores` asked for, `failures` (the commonest first), an `example` of the
+    commonest cut to `LONGEST` (from `reads.content`), `sentence` and `advice`.
 
-    Returns:
-        A dictionary with the values of `about` and these keys:
-
-        - `n_scores`: number of scores that were asked for.
-        - `failures`: dictionary from each reason, the commonest first, to its number of failures.
-        - `example`: an answer that failed for the commonest reason, or None. It is cut to `LONGEST` characters, and
-          unseen characters are escaped.
-        - `sentence` and `advice`.
-
-    Example:
-        >>> failed = pd.DataFrame({"failure": ["empty", "no_score", "no_score"], "expected_score": None})
-        >>> note(failed, {"study": "s", "dataset": "d", "judge": "j"})["sentence"]
-        'No read has a score: none of 3 scores could be read. The commonest failure is no_score (2 of 3).'
+    >>> failed = pd.DataFrame({"failure": ["empty", "no_score", "no_score"], "expected_score": None})
+    >>> note(failed, {"study": "s", "dataset": "d", "judge": "j"})["sentence"]
+    'No read has a score: none of 3 scores could be read. The commonest failure is no_score (2 of 3).'
     """
     if not _has_no_score(scores):
         return None
@@ -57,7 +45,7 @@ def note(
 
 
 def _has_no_score(scores: pd.DataFrame) -> bool:
-    """True if scores were asked for and none was read, neither written nor by option probabilities."""
+    """Neither written nor by option probabilities."""
     return not (scores.empty or scores["failure"].isna().any() or scores["expected_score"].notna().any())
 
 
@@ -65,31 +53,29 @@ def _example(reason: str, items: Sequence[Mapping[str, Any]]) -> str | None:
     """An answer that failed for the given reason, or the error in its place; None if no such answer is shown."""
     failed = [read for item in items for read in item["reads"] if read["failure"] == reason]
     answers = [read.get("text") if read.get("text") is not None else read.get("error") for read in failed]
-    shown = [" ".join(answer.split()) for answer in answers if answer is not None]
-    answer = next(filter(None, shown), shown[0] if shown else None)
+    texts = [" ".join(answer.split()) for answer in answers if answer is not None]
+    answer = next(filter(None, texts), texts[0] if texts else None)
     if answer is None:
         return None
     return printable(answer[:LONGEST]) + (" …" if len(answer) > LONGEST else "")
 
 
 def notes(scores: Sequence[Path], chosen: Sequence[Path]) -> list[dict[str, Any]]:
-    """Notes on the judges none of whose reads has a score, see `note`.
+    """Notes on the judges none of whose reads has a score, from files in folders of their study and dataset.
 
-    Args:
-        scores: files of scores, in folders of their study and dataset.
-        chosen: files of the reads that pages show, in folders of the same kind; an example is one of their answers.
+    `chosen`: files of the reads that pages show, one of which is the example.
     """
-    shown = {_about(path): path for path in chosen}
-    made = []
+    pages = {_about(path): path for path in chosen}
+    entries = []
     for path in scores:
         table, key = SCORES.read(path, columns=[*READ]), _about(path)
         if not _has_no_score(table):
             continue
-        reads = shown_in(shown[key].read_text(encoding="utf-8")) if key in shown else None
-        made.append(note(table, dict(zip(ABOUT, key, strict=True)), reads))
-    return [one for one in made if one]
+        reads = shown_in(pages[key].read_text(encoding="utf-8")) if key in pages else None
+        entries.append(note(table, dict(zip(ABOUT, key, strict=True)), reads))
+    return [one for one in entries if one]
 
 
 def _about(path: Path) -> tuple[str, str, str]:
-    """Study, dataset and judge of a file: the names of its two folders, and of the file."""
+    """Study, dataset and judge, as folders and file are named."""
     return path.parts[-3], path.parts[-2], path.stem

@@ -30,19 +30,17 @@ from rubric_order.cards.estimands import (
 )
 from rubric_order.cards.evidence import Evidence, ReadoutResults, Small
 from rubric_order.methods.position import causes, order_tests, uniformity
-from rubric_order.methods.uncertainty import equivalence
+from rubric_order.methods.uncertainty import enough, equivalence
 
 BIASED, EQUIVALENT, CANNOT_TELL = estimands.BIASED, estimands.EQUIVALENT, estimands.CANNOT_TELL
 BIASED_IN_PROBABILITIES = "biased by its option probabilities"
 VERDICTS = (BIASED, BIASED_IN_PROBABILITIES, EQUIVALENT, CANNOT_TELL)
-FEWEST_GROUPS = 20  # with fewer groups, the verdict is `CANNOT_TELL`
 MOST_FAILED = 0.2  # largest share of reads without a score
 TESTS_OF = {
     POINTS: (order_tests.POINTS, order_tests.USUAL),
     LOG_ODDS: (order_tests.SELECTION, order_tests.PREFERENCE),
     INTERACTION: (order_tests.INTERACTION,),
 }
-DISAGREE = 0.2  # level of the test that groups do in written scores what they do not do in option probabilities
 SURE = 2.0  # answers drawn with a greater power of the option probabilities nearly always have the most probable score
 READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " by the option probabilities"}
 POINTS_AS = {Readout.HARD: "", Readout.SOFT: " (expected scores)"}
@@ -138,7 +136,7 @@ def table(evidence: Evidence) -> tuple[Estimand, ...]:
         value=own.scores,
         bounds=Interval(own.sd.estimate, 0.0, own.reach) if own.shown else Interval(),
         margin=own.margin if own.shown else math.nan,
-        missing=(*_unknown(evidence), *apart(evidence), *_open_single(evidence)),
+        missing=(*_unknown(evidence), *apart(evidence), *_open_readouts(evidence), *_open_single(evidence)),
     )
     best = Estimand(estimands.BEST, value=own.best, required=False)
     return (*(_estimand(evidence, *row) for row in rows), of_items, best)
@@ -148,6 +146,7 @@ def _estimand(evidence: Evidence, name: str, readout: ReadoutResults, value: Int
     """One row of the table, with the causes that its findings do or do not survive."""
     p = min((p for key, p in evidence.tests.items() if key[1] in TESTS_OF[name]), default=math.nan)
     lost = [row for row in evidence.causes_of(causes.FAILURES) if row["readout"] == readout.name and "low" in row]
+    lost = [row for row in lost if row["p"] <= causes.LEVEL]
     bounds = small.worst
     if name == POINTS and lost:  # the shift with any plausible scores for the reads without one
         reach = (value.high - value.low) / 2 if value.bounded else 0.0
@@ -192,7 +191,7 @@ def _explaining(evidence: Evidence, name: str) -> Iterator[Cause]:
         if raised != raw:
             left = order_tests.findings(order_tests.adjusted(raised, evidence.n, evidence.deciding))
             explains = not any(key in left for key in found)
-            if explains or row["cause"] == causes.FAILURES:
+            if explains or (row["cause"] == causes.FAILURES and row["p"] <= causes.LEVEL):
                 yield Cause(row["cause"], _of_cause(row), explains)
 
 
@@ -210,6 +209,11 @@ def _of_cause(row: Row) -> str:
         return f"With {row['orderings']} orderings, positions and single orderings cannot be separated: {ONLY_POINTS}."
     if row["cause"] == causes.ONE_ORDERING:
         return f"Without ordering {row['ordering']}, {NO_POSITION}."
+    if "could" in row and row["p"] > causes.LEVEL:
+        return (
+            f"{percent(row['lost'])} of the reads have no score, and the others do not exclude that these would have "
+            f"the score in position {row['could']}."
+        )
     if "position" in row:
         where = f"most often where the item's usual answer stands in position {row['position']} ({_p(row['p'])})"
         shift = (
@@ -237,21 +241,17 @@ def _preventing(evidence: Evidence) -> Iterator[Cause]:
         yield Cause("one order", text, True)
     elif evidence.crossed and not evidence.main.v.known:
         yield Cause("one order", "No item was read in several orderings, so nothing can be compared.", True)
-    if _few_groups(evidence):
-        are = "is 1 group" if evidence.n_groups == 1 else f"are {evidence.n_groups} groups"
-        equal = (
-            f"{evidence.independent_groups:.0f} equal ones (the largest has {evidence.heaviest_group:.0%} of the items)"
-        )
-        worth = f", as informative as {equal}" if evidence.independent_groups < evidence.n_groups - 1 else ""
-        text = f"There {are} of items that are independent of each other{worth}; at least {FEWEST_GROUPS} are needed."
-        yield Cause("groups", text, True)
+    independent = " of items that are independent of each other"
+    groups = evidence.n_groups, evidence.independent_groups
+    if few := enough.FINDING.refusal(*groups, independent, evidence.heaviest_group):
+        yield Cause("groups", f"{few.capitalize()}.", True)
     if evidence.failed_share > MOST_FAILED:
         text = f"{percent(evidence.failed_share)} of the reads have no score, and those could change the result."
         yield Cause(causes.FAILURES, text, True)
 
 
 def _few_groups(evidence: Evidence) -> bool:
-    return round(evidence.independent_groups, 6) < FEWEST_GROUPS
+    return not enough.FINDING.met(evidence.independent_groups)
 
 
 def _unknown(evidence: Evidence) -> Iterator[str]:
@@ -264,10 +264,12 @@ def _unknown(evidence: Evidence) -> Iterator[str]:
     if evidence.n_orderings > 1 and not evidence.crossed:
         yield f"Not every score was shown often enough in every position ({evidence.n_orderings} orderings)."
     if evidence.copied:
-        cells = evidence.causes_of(causes.COPIES)[0]["cells"]
+        row = evidence.causes_of(causes.COPIES)[0]
+        rare = f"differ in {percent(row['differ'])} of the pairs" if row["differ"] else "never differ"
         yield (
-            f"Repeats never differ ({cells:,} prompts), but orderings do: the repeats are copies, unless the "
-            "temperature was 0. What chance does is not known."
+            f"Repeats {rare} ({row['cells']:,} prompts), orderings in {percent(row['orderings'])}: the repeats are "
+            f"{'mostly ' * (row['differ'] > 0)}copies, unless the temperature was {'near ' * (row['differ'] > 0)}0. "
+            "What chance does is not known."
         )
 
 
@@ -276,19 +278,33 @@ def apart(evidence: Evidence) -> Iterator[str]:
     if not evidence.hard or evidence.spread.readout != Readout.SOFT or evidence.written_spread.shown:
         return
     users = "Users see the written scores."
-    rows = [row for row in evidence.causes_of(causes.WRITTEN) if row["p"] <= DISAGREE]
     if evidence.written_spread.verdict == equivalence.NOT_SHOWN:
         sd = interval_text(evidence.written_spread.sd, ".2f")
         yield f"By repeats, an ordering moves single written scores by {sd} points (SD). {users}"
-    elif rows:
-        where = f"position {rows[0]['position']}" if "position" in rows[0] else "orderings"
-        may = "disagree" if rows[0]["p"] <= causes.LEVEL else "may disagree"
-        differ = f"groups differ in what {where} does to written scores, not to probabilities ({_p(rows[0]['p'])})"
-        yield f"The readouts {may}: {differ}. {users}"
     elif not evidence.exponent[0] < SURE:
         yield f"The most probable score is nearly always written, and jumps where probabilities move little. {users}"
+    for row in evidence.causes_of(causes.WRITTEN):
+        if row["p"] <= causes.LEVEL:
+            yield f"Orderings move the written scores of groups beyond their probabilities ({_p(row['p'])}). {users}"
+        elif row["low"] > 0 and not row["bound"] < evidence.spread.margin:
+            yield f"Positions move single written scores beyond probabilities by {_beyond(evidence, row)}. {users}"
     if evidence.causes_of(causes.ROUNDING):
         yield "Option probabilities have one decimal, too coarse for what an ordering does to single items."
+
+
+def _beyond(evidence: Evidence, row: Row) -> str:
+    size = interval_text(Interval(row["sd"], row["low"], row["high"]), ".2f")
+    return f"{size} points (SD; margin {evidence.spread.margin:g})"
+
+
+def _open_readouts(evidence: Evidence) -> Iterator[str]:
+    """The sentence that written scores are not shown to follow the option probabilities that decide on single items."""
+    if not evidence.hard or evidence.spread.readout != Readout.SOFT or evidence.written_spread.shown:
+        return
+    for row in evidence.causes_of(causes.WRITTEN):
+        if not row["bound"] < evidence.spread.margin and not row["low"] > 0:
+            size = "not known" if math.isnan(row["bound"]) else f"{_beyond(evidence, row)}, not shown to be less"
+            yield f"What positions do to single written scores beyond their probabilities is {size}: read more items."
 
 
 def _open_single(evidence: Evidence) -> Iterator[str]:
@@ -470,7 +486,7 @@ def _remedy(evidence: Evidence, rows: Sequence[Estimand], planned: groups.Groups
             uncrossed,
             "Read items in orderings in which every score stands in every position, as strategy balanced does.",
         ),
-        (_few_groups(evidence), f"Read more groups of items, at least {FEWEST_GROUPS}. {more}".rstrip()),
+        (_few_groups(evidence), f"Read more groups of items, at least {enough.FINDING.least}. {more}".rstrip()),
         (evidence.copied, "Read each prompt in two calls, or state that the temperature is 0. Average until then."),
         (causes.FAILURES in explained, "Find out why scores are missing in some orderings, and read those again."),
         (explained, _calls("Average over these orderings, and look at the one that differs.", evidence)),

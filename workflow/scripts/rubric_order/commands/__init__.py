@@ -38,7 +38,7 @@ def as_json(value: object, indent: int | None = None) -> str:
     return "".join(next(escapes) if is_unseen(character) else character for character in written)
 
 
-def for_output(value: str) -> str:
+def escape_output(value: str) -> str:
     """A text for standard output: unchanged, unless the output is a terminal."""
     return printable(value) if _is_terminal() else value
 

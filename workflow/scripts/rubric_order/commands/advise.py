@@ -36,9 +36,10 @@ def advise(
     Examples: [green]rubric-order advise pilot.csv --goal r --target 0.05[/],
     [green]rubric-order advise pilot.csv --goal mean --budget 20 --price 0.004[/]
     """
-    from rubric_order.library import advice, scales
+    from rubric_order.intake import scales
+    from rubric_order.library import advice
 
-    made = advice.advise(
+    advised = advice.advise(
         file,
         goal=goal,
         target=target,
@@ -49,16 +50,16 @@ def advise(
         scale=scales.parse(scale) if scale else None,
     )
     if as_json:
-        typer.echo("[\n" + ",\n".join(commands.as_json(option) for option in made.to_dicts()) + "\n]")
+        typer.echo("[\n" + ",\n".join(commands.as_json(option) for option in advised.to_dicts()) + "\n]")
         return
     from rich.console import Console
 
     console = Console()
-    console.print(commands.text(made.title, style="bold"))
-    for name, lines in made.lines().items():
+    console.print(commands.text(advised.title, style="bold"))
+    for name, lines in advised.lines().items():
         console.print(commands.text(name))
         console.print(commands.table(lines, *advice.HEADS))
-    for note in made.notes:
+    for note in advised.notes:
         console.print(commands.text(f"\u2022 {note}"))
     console.print()
-    console.print(commands.text(made.config()), soft_wrap=True)
+    console.print(commands.text(advised.config()), soft_wrap=True)

@@ -48,8 +48,8 @@ def audit(
     Examples: [green]rubric-order audit reads.csv[/], [green]rubric-order audit reads.parquet --json > cards.json[/],
     [green]rubric-order audit log.jsonl --columns item=sample_id,ordering=shown,score=grading.score --scale 0-10[/]
     """
+    from rubric_order.intake.choices import Labels
     from rubric_order.library import audits
-    from rubric_order.library.choices import Labels
 
     audited = audits.audit(
         file,

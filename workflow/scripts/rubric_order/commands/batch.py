@@ -70,11 +70,7 @@ def read_in(
 
 
 def _judge(requests: Path, config: list[Path], judge: str | None, project: Path) -> tuple[Endpoint, str]:
-    """A judge's settings, and its id.
-
-    Raises:
-        InputError: config has no such judge, or the judge is not asked over the chat completions protocol.
-    """
+    """Settings and id of a judge that is asked over the chat completions protocol."""
     from rubric_order.run import loading
     from rubric_order.settings.base import parse
     from rubric_order.settings.judges import Endpoint

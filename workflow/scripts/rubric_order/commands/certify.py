@@ -106,41 +106,39 @@ def certify(
     block = judges.block(judge, settings)
     texts = inputs.read(items, rubric, groups=groups)
     chosen = folder or folders.default(block, judges.block(judge, judges.Options(model)), texts)
-    with study.prepare(chosen, block, texts, in_rounds=adaptive) as made:
-        made.plan()
+    with study.prepare(chosen, block, texts, in_rounds=adaptive) as run:
+        run.plan()
         most = [] if rounds is None else ["That is the most: texts are read until they are known well enough."]
-        _say(console, *_plan(made), *most, *made.notes)
-        watch = watching.watch(made.judge, console)
+        _say(console, *_plan(run), *most, *run.notes)
+        watch = watching.watch(run.judge, console)
         if pilot:
-            asked, read = made.pilot(watch)
-            _say(console, f"The pilot's {asked:,} requests are answered, and the answers stay: {read}.", *_plan(made))
+            asked, readable = run.pilot(watch)
+            _say(
+                console, f"The pilot's {asked:,} requests are answered, and the answers stay: {readable}.", *_plan(run)
+            )
             return
         if rounds is None:
-            made.ask(watch)
+            run.ask(watch)
         else:
-            _say(console, *_in_rounds(made.ask_in_rounds(rounds, watch), rounds))
-        cards = made.cards() if rounds is None or rounds.probe_groups else []
+            _say(console, *_round_sentences(run.ask_in_rounds(rounds, watch), rounds))
+        cards = run.cards() if rounds is None or rounds.probe_groups else []
         if as_json:
             typer.echo("[\n" + ",\n".join(commands.as_json(card.to_dict()) for card in cards) + "\n]")
         elif cards:
-            _print(cards, made.judge.label or made.name)
-        _say(console, f"In {chosen}: {', '.join(made.written())}")
+            _print(cards, run.judge.label or run.name)
+        _say(console, f"In {chosen}: {', '.join(run.written())}")
 
 
 def _adaptive(
     chosen: bool, target: float | None, probe_groups: int | None, places: bool, *, pilot: bool
 ) -> "Adaptive | None":
-    """Settings of asking in rounds; None without ``--adaptive``.
-
-    Raises:
-        InputError: the settings cannot be used, or are given without ``--adaptive``.
-    """
+    """Settings of asking in rounds; None without ``--adaptive``, which they all need."""
     from rubric_order.base.errors import InputError
     from rubric_order.library.certify.adaptive import Adaptive
 
-    given = {"--target-width": target is not None, "--probe-groups": probe_groups is not None, "--places": places}
+    options = {"--target-width": target is not None, "--probe-groups": probe_groups is not None, "--places": places}
     if not chosen:
-        for name, is_given in given.items():
+        for name, is_given in options.items():
             if is_given:
                 raise InputError(f"{name}: it is for asking in rounds; expected --adaptive with it")
         return None
@@ -151,7 +149,7 @@ def _adaptive(
     return setting
 
 
-def _in_rounds(table: "pd.DataFrame", setting: "Adaptive") -> list[str]:
+def _round_sentences(table: "pd.DataFrame", setting: "Adaptive") -> list[str]:
     """Sentences on the reads that were made, and on the reads that were spared."""
     others = table[~table["probe"]]
     sentences = []
@@ -184,7 +182,6 @@ def _say(console: "Console", *sentences: str) -> None:
 
 
 def _plan(made: "Certification") -> list[str]:
-    """Sentences on the requests that are still to be asked, and on their cost."""
     cost, texts = made.cost(), made.inputs.tables.items
     counts = (len(texts), "text"), (texts["group_id"].nunique(), "group"), (cost["requests"], "request")
     items, groups, requests = (f"{number:,} {word}{'' if number == 1 else 's'}" for number, word in counts)
@@ -193,7 +190,6 @@ def _plan(made: "Certification") -> list[str]:
 
 
 def _takes(made: "Certification", cost: "pd.Series") -> str:
-    """Sentence on the tokens, money and time that the open requests take."""
     import pandas as pd
 
     parts = []
@@ -211,15 +207,14 @@ def _takes(made: "Certification", cost: "pd.Series") -> str:
 
 
 def _print(cards: "list[Card]", label: str) -> None:
-    """Print cards with the label of the judge as its name."""
     import dataclasses
 
     from rubric_order.commands import audit
     from rubric_order.library.results import BiasCards
 
     keys = [{**card.evidence.keys, "judge": label} for card in cards]
-    shown = [
+    labelled = [
         dataclasses.replace(card, evidence=dataclasses.replace(card.evidence, keys=named))
         for card, named in zip(cards, keys, strict=True)
     ]
-    audit.print_cards(BiasCards(tuple(shown), {}))
+    audit.print_cards(BiasCards(tuple(labelled), {}))

@@ -111,8 +111,8 @@ def check(
         findings = rules.check(cards, limits)
         notes: list[str] = []
         if baseline is not None:
-            kept = None if once else history or runs.beside(baseline)
-            compared, notes = _compared(cards, summary, baseline, kept, run, max_drift, new_reads)
+            past = None if once else history or runs.beside(baseline)
+            compared, notes = _compared(cards, summary, baseline, past, run, max_drift, new_reads)
             findings += compared
             if rules.status(compared) == rules.STATUS[rules.FAILED]:
                 notes += _next_steps(summary, baseline, history)
@@ -137,14 +137,13 @@ def check(
 
 
 def _refuse_without(baseline: Path | None, values: dict[str, object]) -> None:
-    """Refuse options that need a baseline."""
-    given = [name for name, value in values.items() if value is not None]
-    if given and baseline is None:
-        raise typer.BadParameter(f"{given[0]} needs --baseline")
+    names = [name for name, value in values.items() if value is not None]
+    if names and baseline is None:
+        raise typer.BadParameter(f"{names[0]} needs --baseline")
 
 
 def _refusal(error: InputError | OSError) -> InputError:
-    """The error as one line, with the status for "cannot tell". A defect of the program is raised unchanged."""
+    """One line, with the status for "cannot tell"; a defect of the program is raised unchanged."""
     if isinstance(error, OSError):
         if error.errno not in command_line.OF_THE_DISK | command_line.OF_A_PATH:
             raise error
@@ -212,7 +211,6 @@ def _next_steps(summary: Path, baseline: Path, history: Path | None) -> list[str
 
 
 def _accept(summary: Path, baseline: Path, history: Path) -> None:
-    """Make a summary the baseline, and print a message."""
     from rubric_order.cards import gate
     from rubric_order.cards import history as runs
 
@@ -220,10 +218,10 @@ def _accept(summary: Path, baseline: Path, history: Path) -> None:
         for card in _chosen(summary, None):
             gate.anchors_of(card, summary)
         with locks.only_writer(history):
-            kept = runs.accept(summary, baseline, history)
+            copies = runs.accept(summary, baseline, history)
     except (InputError, OSError) as error:
         raise _refusal(error) from None
-    before = f", the one before is kept: {', '.join(map(str, kept))}" if kept else ""
+    before = f", the one before is kept: {', '.join(map(str, copies))}" if copies else ""
     typer.echo(printable(f"{baseline} is now {summary}{before}"))
 
 
@@ -235,7 +233,6 @@ def _no_history(history: Path) -> str:
 
 
 def _chosen(summary: Path, judge: str | None) -> "list[CardRecord]":
-    """The cards of one judge, or all cards if `judge` is None."""
     from rubric_order.cards import summary as summaries
 
     cards = summaries.read(summary)

@@ -28,13 +28,13 @@ def compare(
     """
     from rubric_order.library import comparison
 
-    given = options.columns(columns)
-    result = comparison.compare(one, other, columns=given, scale=scale)
+    names = options.columns(columns)
+    result = comparison.compare(one, other, columns=names, scale=scale)
     if page:
         from rubric_order.base import files
         from rubric_order.library import results
 
-        cards = [card for side in (one, other) if side for card in results.bias_card(side, columns=given, scale=scale)]
+        cards = [card for side in (one, other) if side for card in results.bias_card(side, columns=names, scale=scale)]
         files.write_text(comparison.page(result, cards), page)
     if as_json:
         typer.echo(commands.as_json(result.to_dict(), indent=1))

@@ -23,10 +23,10 @@ def doctor(
 
     Examples: [green]rubric-order doctor reads.csv[/], [green]rubric-order doctor gpt-4_pair.jsonl --json[/]
     """
+    from rubric_order.intake.choices import Labels
     from rubric_order.library import doctor as diagnoses
-    from rubric_order.library.choices import Labels
 
-    made = diagnoses.diagnose(
+    results = diagnoses.diagnose(
         file,
         columns=options.columns(columns),
         scale=scale,
@@ -34,12 +34,12 @@ def doctor(
         labels=Labels.parse(labels) if labels else None,
     )
     if as_json:
-        typer.echo(commands.as_json([diagnosis.to_dict() for diagnosis in made], indent=1))
+        typer.echo(commands.as_json([diagnosis.to_dict() for diagnosis in results], indent=1))
         return
     from rich.console import Console
 
     console = Console()
-    for diagnosis in made:
+    for diagnosis in results:
         title = f"{diagnosis.judge}: {diagnosis.form}" if diagnosis.judge else diagnosis.form
         console.print(commands.text(title, style="bold"))
         for name, value in diagnosis.facts:

@@ -63,6 +63,6 @@ def columns(texts: list[str] | None) -> Mapping[str, str] | None:
     """Dictionary from our names of columns to the file's names; None if no names are given."""
     if not texts:
         return None
-    from rubric_order.library.columns import Columns
+    from rubric_order.intake.columns import Columns
 
     return Columns.parse(texts).names

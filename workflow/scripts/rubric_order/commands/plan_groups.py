@@ -63,9 +63,9 @@ def plan_groups(
         "within_group": within_group,
         "prompt_noise": prompt_noise,
     }
-    given = {name: value for name, value in expected.items() if value is not None}
+    settings = {name: value for name, value in expected.items() if value is not None}
     sought = {"effect": effect, "effect_points": effect_points, "power": power}
-    plans = planning.of_pilot(reads, given, **sought) if reads else [planning.of_judge(given, **sought)]
+    plans = planning.plan_pilot(reads, settings, **sought) if reads else [planning.plan_judge(settings, **sought)]
     if as_json:
         typer.echo("[\n" + ",\n".join(commands.as_json(plan.to_dict()) for plan in plans) + "\n]")
         return

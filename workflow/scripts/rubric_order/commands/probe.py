@@ -108,7 +108,6 @@ def _table(reads: "Iterable[Read]") -> "Table":
 
 
 def sentences(reads: "Sequence[Read]") -> list[str]:
-    """Sentences that summarise the reads of one text."""
     scored = [read for read in reads if read.score is not None]
     if not scored:
         return [f"None of {len(reads)} answers gives a score."]
@@ -117,9 +116,9 @@ def sentences(reads: "Sequence[Read]") -> list[str]:
     range_ = f"from {lowest} to {highest}, {mean:.2f} on average" if lowest < highest else f"each gives {lowest}"
     said = f"{len(scored)} of {len(reads)} orderings give a score: {range_}."
     counts = {place: places.count(place) for place in range(1, len(scored[0].ordering) + 1)}
-    shown = ", ".join(f"{count} at position {place}" for place, count in counts.items())
+    positions = ", ".join(f"{count} at position {place}" for place, count in counts.items())
     return [
         said,
-        f"What was chosen stood {shown}.",
+        f"What was chosen stood {positions}.",
         "One text is an example, not a finding: a study takes 20 groups or more.",
     ]

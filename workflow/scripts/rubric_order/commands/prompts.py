@@ -43,21 +43,21 @@ def render(
     """
     import rubric_order as ro
     from rubric_order.base import files
-    from rubric_order.library.reads import permutation
+    from rubric_order.intake.score_tables import permutation
 
-    shown = permutation(ordering) if ordering else list(range(1, len(level) + 1))
-    if shown is None:
+    order = permutation(ordering) if ordering else list(range(1, len(level) + 1))
+    if order is None:
         raise ro.InputError(f"--ordering: expected each score from 1 to {len(level)} once, found {ordering!r:.60}")
     prompt = ro.render(
         files.read_text(response),
         levels=level,
-        ordering=shown,
+        ordering=order,
         instruction=files.read_text(instruction) if instruction else "",
         question=question,
         template=template,
     )
     text = prompt if isinstance(prompt, str) else json.dumps(prompt, indent=1, ensure_ascii=False)
-    typer.echo(commands.for_output(text), color=True)  # keep escape codes
+    typer.echo(commands.escape_output(text), color=True)  # keep escape codes
 
 
 def parse(

@@ -13,8 +13,8 @@ from rubric_order.commands import options
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rubric_order.intake.logs.levels import Rubric
     from rubric_order.library.relog import Log, Written
-    from rubric_order.logs.levels import Rubric
 
 RUBRICS_SHOWN = 5  # largest number of candidate rubrics that are shown, first those in most prompts
 EXAMPLES_SHOWN = 3  # largest number of wordings of one rubric that are shown
@@ -99,7 +99,7 @@ def relog(
 
 def shown(log: "Log", paths: list[Path]) -> list[str]:
     """Lines that show what was found in a log."""
-    from rubric_order.logs import levels
+    from rubric_order.intake.logs import levels
 
     first = log.calls[0]
     lines = [f"{', '.join(map(str, paths))}: {len(log.calls)} prompts of {first.grader}, judge {first.asked.name}", ""]
@@ -120,15 +120,11 @@ def shown(log: "Log", paths: list[Path]) -> list[str]:
         lines += [f"   lowest first: {' '.join(said)}" if said else "   lowest first: not known, give --order", ""]
     if others := log.rubrics[RUBRICS_SHOWN:]:
         lines += [f"and {len(others)} other lists, each in at most {others[0].prompts} prompts", ""]
-    return [commands.for_output(line) for line in lines]
+    return [commands.escape_output(line) for line in lines]
 
 
 def _confirmed(log: "Log", *, yes: bool, number: int | None) -> "Rubric":
-    """The rubric that the user confirms.
-
-    Raises:
-        InputError: the rubric is not confirmed, or there is no rubric of this number.
-    """
+    """The rubric that the user confirms; an InputError without."""
     most = min(len(log.rubrics), RUBRICS_SHOWN)
     if number is not None and number > most:
         raise InputError(f"--rubric: expected at most {most}, found {number}")
@@ -147,16 +143,12 @@ def _confirmed(log: "Log", *, yes: bool, number: int | None) -> "Rubric":
 
 
 def _confirm_address(address: str | None) -> None:
-    """Ask whether the address in a log is the judge's: whoever wrote the log chose it.
-
-    Raises:
-        InputError: the address is not confirmed.
-    """
+    """Whoever wrote the log chose the address."""
     if address is None:
         return
-    shown = commands.for_output(address)
-    if not (_is_terminal() and typer.confirm(f"Send the prompts to {shown}, the address in the log?")):
-        raise InputError(f"--base-url: the log names {shown:.200}, which is not confirmed; expected --base-url ADDRESS")
+    text = commands.escape_output(address)
+    if not (_is_terminal() and typer.confirm(f"Send the prompts to {text}, the address in the log?")):
+        raise InputError(f"--base-url: the log names {text:.200}, which is not confirmed; expected --base-url ADDRESS")
 
 
 def _is_terminal() -> bool:
@@ -174,11 +166,10 @@ def written(study: "Written") -> list[str]:
         lines.append(f"{study.agreeing} of {study.scored} recorded answers are read as the score in the log.")
     if not study.text_is_named:
         lines.append("The judged text is taken to be what differs from prompt to prompt.")
-    return [*lines, commands.for_output(f"Judge: {study.judge.model} at {study.judge.base_url}")]
+    return [*lines, commands.escape_output(f"Judge: {study.judge.model} at {study.judge.base_url}")]
 
 
 def _card(study: "Written", *, as_json: bool) -> None:
-    """Ask the judge, keep the reads, and print the card."""
     from rich.console import Console
 
     from rubric_order.base import files
@@ -198,7 +189,6 @@ def _card(study: "Written", *, as_json: bool) -> None:
 
 
 def _print(reads: "pd.DataFrame", *, as_json: bool) -> None:
-    """Print the card of reads."""
     from rubric_order.commands import audit
     from rubric_order.library import results
 

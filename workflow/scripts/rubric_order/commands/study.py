@@ -69,13 +69,11 @@ def _report(rule: str, config: list[Path], project: Path, as_json: bool) -> None
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    """Rows of a table in a CSV file."""
     with path.open(encoding="utf-8", newline="") as file:
         return [{name: _value(value) for name, value in row.items()} for row in csv.DictReader(file)]
 
 
 def _value(text: str) -> object:
-    """A cell of a table as a value for JSON."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 
 
 def watch(judge: Judge, console: Console) -> Watch:
-    """Make a function that passes responses on and shows their progress.
-
-    Args:
-        judge: the judge. If it has prices, money is shown.
-        console: console that is written to. A terminal shows a bar; otherwise lines of a log are written.
-    """
+    """Make a function that passes responses on and shows their progress: a bar on a terminal, else lines of a log."""
     if not console.is_terminal:
         command_line.log_to_stderr(logging.INFO)
         return progress
@@ -50,19 +45,11 @@ def watch(judge: Judge, console: Console) -> Watch:
 
 
 def said(rate: float | None, done: int, total: int, failed: int, spent: float, currency: str) -> str:
-    """Words beside the bar.
+    """Words beside the bar, from requests per second (None while too little is known), counts, and money if there are
+    prices.
 
-    Args:
-        rate: requests per second; None while too little is known.
-        done: number of finished requests.
-        total: number of all requests.
-        failed: number of finished requests that failed.
-        spent: money for the finished requests.
-        currency: currency of the money; empty if no prices are known.
-
-    Examples:
-        >>> said(2.0, 100, 300, 0, 0.5, "USD")
-        '2.0/s, 0:01:40 left, 0.50 of about 1.50 USD'
+    >>> said(2.0, 100, 300, 0, 0.5, "USD")
+    '2.0/s, 0:01:40 left, 0.50 of about 1.50 USD'
     """
     left = total - done
     parts = []

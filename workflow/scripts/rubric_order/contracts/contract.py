@@ -1,6 +1,6 @@
 """A contract: the columns of a kind of table, and the one place where such tables are written, read and checked.
 
-pyarrow and pandas are imported when they are used: checks of a config read names of columns, and must be fast.
+pyarrow and pandas are imported when used: checks of a config read names of columns, and must be fast.
 """
 
 from __future__ import annotations
@@ -26,17 +26,10 @@ class ContractError(Exception):
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table, or one field of a struct.
+    """Column of a table, or field of a struct: Arrow `type`, with `fields` of a ``struct``.
 
-    Attributes:
-        name: name of the column.
-        type: Arrow type: ``string``, ``int8``, ``double``, ``bool``, ``list<...>``, ``struct`` of `fields`, or
-            ``dictionary`` of strings.
-        meaning: one sentence. Neither `meaning` nor `unit` is part of the code's hash.
-        unit: unit or range of the values.
-        nullable: whether values may be missing.
-        optional: whether the column may be missing.
-        fields: fields of a struct.
+    Neither `meaning` (one sentence) nor `unit` is part of the code's hash. `nullable`: values may be missing;
+    `optional`: the column may be.
     """
 
     name: str
@@ -50,7 +43,6 @@ class Column:
 
     @property
     def arrow(self) -> pa.DataType:
-        """Arrow type of the values."""
         import pyarrow as pa
 
         if self.type.startswith("list<"):
@@ -62,17 +54,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Contract:
-    """Columns of one kind of table, and where such tables lie.
+    """Columns of one kind of table, and where such tables lie; `meaning` describes a row, and is not part of the code's
+    hash.
 
-    Attributes:
-        name: name of the contract.
-        path: files that hold such tables.
-        columns: the columns, in their order in the table.
-        meaning: description of a row. It is not part of the code's hash.
-        version: version of the schema, which is written into the metadata of each file.
-        exact: whether a written table has the types of `schema`; otherwise pandas chooses the width.
-        open: whether other columns may follow.
-        ordered: whether a table has the columns in this order, before all others.
+    `exact`: types as in `schema`, otherwise pandas chooses widths. `open`: other columns may follow. `ordered`: these
+    columns stand first, in this order.
     """
 
     name: str
@@ -87,23 +73,16 @@ class Contract:
 
     @functools.cached_property
     def names(self) -> list[str]:
-        """Names of the columns."""
         return [column.name for column in self.columns]
 
     @functools.cached_property
     def schema(self) -> pa.Schema:
-        """Arrow schema of the columns."""
         import pyarrow as pa
 
         return pa.schema({column.name: column.arrow for column in self.columns})
 
     def table(self, frame: pd.DataFrame) -> pa.Table:
-        """Turn a frame into an Arrow table. Its values are not checked here, but by `write`.
-
-        Raises:
-            ContractError: a column is missing, is not in the contract, is at another place than in the contract, or has
-                values of several types.
-        """
+        """Arrow table of a frame whose names fit the contract; values are checked by `write`."""
         import pyarrow as pa
 
         self._check_names(list(frame.columns))
@@ -114,11 +93,7 @@ class Contract:
             raise ContractError(f"contract {self.name}: {': '.join(map(str, error.args))}") from error
 
     def write(self, rows: pd.DataFrame | pa.Table | Iterable[pa.Table], path: Path, /, **metadata: object) -> None:
-        """Write a table as a file, see `parquet.write`. Only one of several tables is in memory at a time.
-
-        Raises:
-            ContractError: the contract does not allow a table. No file is written.
-        """
+        """Write tables that the contract allows, see `parquet.write`; only one is in memory at a time."""
         import pandas as pd
         import pyarrow as pa
 
@@ -129,16 +104,9 @@ class Contract:
         parquet.write(map(self._checked, tables), path, schema_version=self.version, **metadata)
 
     def read(self, *paths: Path, columns: Sequence[str] | None = None, where_there: Sequence[str] = ()) -> pd.DataFrame:
-        """All rows of one or several files, in the order of the files.
+        """Rows of files in their order; `where_there` names columns that are read if all files have them.
 
-        Args:
-            paths: the files.
-            columns: names of the columns to read, in this order, also of columns that an open contract does not list.
-                None for all columns.
-            where_there: names of further columns, which are read if all files have them.
-
-        Raises:
-            InputError: see `check`.
+        An open contract reads `columns` that it does not list.
         """
         from rubric_order.base import parquet
 
@@ -155,15 +123,9 @@ class Contract:
         return (self.read(path, columns=columns, where_there=where_there) for path in paths)
 
     def check(self, *paths: Path, columns: Sequence[str] | None = None) -> None:
-        """Check that files have columns of the contract.
+        """Check that files have the columns that are read; None for all that are not optional.
 
-        Args:
-            paths: the files. If the metadata of a file name no version of the schema, only the file's columns are
-                checked.
-            columns: names of the columns that are read; None for all columns that are not optional.
-
-        Raises:
-            InputError: a file cannot be read, is of another version, lacks a column, or has a column of another type.
+        A file whose metadata name no version of the schema is checked for columns only.
         """
         for path in paths:
             self._schema_of(path, columns)
@@ -200,7 +162,6 @@ class Contract:
         return schema
 
     def _mismatches(self, schema: pa.Schema, *, exact: bool) -> Iterator[tuple[str, str, str]]:
-        """Columns of another type: name, expected type, actual type."""
         for column in self.columns:
             if column.name in schema.names:
                 actual = schema.field(column.name).type
@@ -220,7 +181,6 @@ class Contract:
                 self._refuse(name, f"as column {place}", f"{actual!r} there")
 
     def _checked(self, table: pa.Table) -> pa.Table:
-        """The table, if the contract allows it."""
         self._check_names(table.column_names)
         for mismatch in self._mismatches(table.schema, exact=self.exact):
             self._refuse(*mismatch)

@@ -21,12 +21,9 @@ CONTRACTS: Mapping[str, Contract] = {  # from an argument to its contract; all o
 
 
 def read(columns: Mapping[str, Sequence[str]], inputs: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
-    """Dictionary from an argument of a statistic's `estimate` to the tables that it takes.
+    """Tables by argument of a statistic's `estimate`: scores one file after another, others whole.
 
-    Args:
-        columns: dictionary from argument to the columns that the statistic reads; all columns for arguments that are
-            not in it.
-        inputs: dictionary from argument to files. Scores are read one file after another.
+    `columns` has the columns of an argument; arguments that are not in it get all.
     """
     import pandas as pd
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def reason_of(error: object) -> str | None:
-    """The reason of a failed request, which stands before the first colon of column `error`; None without an error.
+    """Reason of a failed request: the part of column `error` before the first colon; None without an error.
 
     >>> reason_of("timeout: no answer after 60 s")
     'timeout'

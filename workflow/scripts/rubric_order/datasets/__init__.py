@@ -1,8 +1,4 @@
-"""Datasets: one adapter per form of files, and one form of the table of items for all of them.
-
-An `Adapter` reads the files of a dataset and yields items and pairs. This module checks what must hold for every
-dataset.
-"""
+"""Datasets: one `Adapter` per form of files, one form of the table of items, and what must hold for every dataset."""
 
 # Checks of a config import this module, so slow imports are inside the functions that need them.
 from __future__ import annotations
@@ -173,17 +169,8 @@ class Entries:
 
 
 def read(adapter: str, files: dict[str, Path], options: dict[str, Any] | None = None, *, dataset: str = "") -> Entries:
-    """Items and pairs as a dataset's adapter reads them, unchecked.
-
-    Args:
-        adapter: name of the adapter in `REGISTRY`.
-        files: dictionary from the name that config gives a file to the file's path.
-        options: further arguments of the adapter.
-        dataset: id of the dataset, for adapters whose items depend on it.
-
-    Raises:
-        InputError: there is no such adapter, or config lacks a file that the adapter needs, or config has an option
-            that the adapter does not know.
+    """Items and pairs as a dataset's adapter reads them, unchecked; `files` has paths under the names that config gives
+    them.
     """
     reader = REGISTRY.load(adapter)()
     missing = [name for name in reader.files if name not in files]
@@ -205,14 +192,7 @@ def read(adapter: str, files: dict[str, Path], options: dict[str, Any] | None = 
 def prepare(dataset: str, entries: Iterable[Item | Pair], *, limit: int | None = None) -> Tables:
     """Check items and pairs, and put them into tables. Log the number of texts that `clean` changed.
 
-    Args:
-        dataset: id of the dataset.
-        entries: what `read` returned, or items and pairs from elsewhere.
-        limit: number of groups to keep, beginning with the first; None for all.
-
-    Raises:
-        InputError: a field of an item is empty or of the wrong type; an item is repeated; an item has no rubric, in a
-            dataset without pairs; a pair names an item that does not exist; or there are no items.
+    Only the first `limit` groups are kept; None for all.
     """
     for texts in _changed.values():
         texts.clear()
@@ -275,7 +255,7 @@ def _prepare_items(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     import pandas as pd
 
-    kept: list[dict[str, Any]] = []
+    item_rows: list[dict[str, Any]] = []
     rubrics: dict[str, Rubric] = {}
     rubric_rows: dict[str, dict[str, Any]] = {}
     seen: dict[str, str] = {}
@@ -290,7 +270,7 @@ def _prepare_items(
         if item.rubric is None:
             if not paired:
                 raise InputError(f"{item.where}: item {item.item_id!r:.60} has no rubric")
-            kept.append(_row(dataset, item))
+            item_rows.append(_row(dataset, item))
             continue
         if rubrics.setdefault(item.rubric.rubric_id, item.rubric) != item.rubric:
             raise InputError(
@@ -298,10 +278,10 @@ def _prepare_items(
             )
         if item.rubric.rubric_id not in rubric_rows:
             rubric_rows[item.rubric.rubric_id] = _rubric_row(item.rubric, f"{item.where}: rubric")
-        kept.append(_row(dataset, item))
-    if not kept:
+        item_rows.append(_row(dataset, item))
+    if not item_rows:
         raise InputError(f"dataset {dataset}: no items")
-    return pd.DataFrame(kept), pd.DataFrame(list(rubric_rows.values()), columns=RUBRICS.names)
+    return pd.DataFrame(item_rows), pd.DataFrame(list(rubric_rows.values()), columns=RUBRICS.names)
 
 
 def _row(dataset: str, item: Item) -> dict[str, Any]:

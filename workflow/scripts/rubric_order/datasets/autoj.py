@@ -1,12 +1,7 @@
-"""Auto-J's pairwise test set: two responses to each prompt, and the response that people prefer, in 58 scenarios.
+"""Auto-J's pairwise test set (Li et al. 2024; file of github.com/prometheus-eval/prometheus-eval): two responses a
+prompt.
 
-The file has one JSON object per line. Label 0 says that response 1 is preferred, label 1 that response 2 is, and label
-2 that neither is (README of github.com/GAIR-NLP/auto-j). Response 1 is `item_a`, as published; it is preferred about as
-often as response 2. The publication does not say which models wrote the responses, so a candidate is named by the line
-and the number of its response. Records with the same prompt are one group. A record with an empty response is skipped
-and logged.
-
-Source: Li et al. (2024), Generative Judge for Evaluating Alignment; file of github.com/prometheus-eval/prometheus-eval.
+Response 1 is `item_a`, as published, and preferred about as often as response 2; nobody says which models wrote them.
 """
 
 import logging
@@ -34,10 +29,8 @@ class AutoJ(Adapter):
         skipped = 0
         for line, record in lines:
             where = f"{records}: line {line}"
-            for name in ("scenario", "prompt", *RESPONSES):
-                if not isinstance(record, dict) or not isinstance(record.get(name), str):
-                    value = record.get(name) if isinstance(record, dict) else record
-                    raise InputError(f"{where}: field {name!r}: expected text, found {value!r:.60}")
+            record = files.check_mapping(record, where)
+            files.check_fields(record, dict.fromkeys(("scenario", "prompt", *RESPONSES), str), where)
             label = record.get("label")
             if type(label) is not int or label not in PREFERENCES:
                 raise InputError(f"{where}: field 'label': expected 0, 1 or 2, found {label!r:.60}")

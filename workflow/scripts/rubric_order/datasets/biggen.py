@@ -1,13 +1,7 @@
-"""BiGGen Bench: instances that bring their own five-level rubric and reference answer, with one model's responses.
+"""BiGGen Bench (Kim et al. 2024, github.com/prometheus-eval/prometheus-eval): instances with their own rubric and
+reference.
 
-The file has the form that the benchmark's inference scripts write: a mapping from instance id to record. In the
-published sample each of the 765 responses is "Hello World!". So give a file with a model's responses, or let the
-reference answers be judged. The 70 multilingual instances are left out; Li et al. use the same 695. In some
-formulas an escape sequence has replaced a backslash and the letter after it, such as a form feed at the beginning of a
-fraction. These backslashes are put back. The sample has no human scores; a file of your own may have them in
-`human_score`.
-
-Source: Kim et al. (2024), github.com/prometheus-eval/prometheus-eval, ``BiGGen-Bench``.
+The published responses are all "Hello World!". The 70 multilingual instances are left out, as in Li et al.
 """
 
 import logging
@@ -41,13 +35,10 @@ class BiGGenBench(Adapter):
     files = ("records",)
 
     def read(self, records: Path, *, judged: str = "response", **others: Path) -> Iterator[Item]:
-        """One item per instance and file.
+        """One item per instance and file; `judged` names the field with the text to judge.
 
-        Args:
-            records: the file of records.
-            others: further files of the same shape, each with another model's responses to the same instances.
-            judged: name of the field with the text to judge. With ``reference_answer``, the candidate is named
-                ``reference``, and the prompt shows no reference answer, because that answer is the text to judge.
+        With ``reference_answer``, the candidate is ``reference``, and the prompt shows no reference: it is the text to
+        judge.
         """
         if judged not in JUDGED:
             raise InputError(f"option 'judged': expected {' or '.join(JUDGED)}, found {judged!r:.60}")
@@ -57,13 +48,15 @@ class BiGGenBench(Adapter):
 
 def _items(records: Path, judged: str) -> Iterator[Item]:
     instances = read_records(records)
-    kept = {key: record for key, record in instances.items() if record["capability"] != LEFT_OUT}
-    log.info("%s: %d of %d instances left out: %s", records, len(instances) - len(kept), len(instances), LEFT_OUT)
-    if len(kept) > 1 and len({record[judged] for record in kept.values()}) == 1:
-        same = next(iter(kept.values()))[judged]
-        log.warning("%s: all %d texts to judge are %.60r: a placeholder, no model's answers", records, len(kept), same)
-    mended = {key: mend(record) for key, record in kept.items()}
-    n_mended = sum(mended[key] != kept[key] for key in kept)
+    usable = {key: record for key, record in instances.items() if record["capability"] != LEFT_OUT}
+    log.info("%s: %d of %d instances left out: %s", records, len(instances) - len(usable), len(instances), LEFT_OUT)
+    if len(usable) > 1 and len({record[judged] for record in usable.values()}) == 1:
+        same = next(iter(usable.values()))[judged]
+        log.warning(
+            "%s: all %d texts to judge are %.60r: a placeholder, no model's answers", records, len(usable), same
+        )
+    mended = {key: mend(record) for key, record in usable.items()}
+    n_mended = sum(mended[key] != usable[key] for key in usable)
     log.info("%s: lost backslashes of formulas put back in %d instances", records, n_mended)
     for key, record in mended.items():
         where = f"{records}: instance {key!r}"
@@ -84,11 +77,7 @@ def _items(records: Path, judged: str) -> Iterator[Item]:
 
 
 def human_scores(given: Any, where: str) -> list[float]:
-    """Scores that people gave a response, from a number or a list of numbers. The published sample has none.
-
-    Raises:
-        InputError: the value is neither a number nor a list of numbers.
-    """
+    """Scores that people gave a response, from a number or a list of numbers. The published sample has none."""
     scores = given if isinstance(given, list) else [given]
     for score in scores:
         if not isinstance(score, int | float) or isinstance(score, bool):
@@ -103,11 +92,7 @@ def read_records(path: Path) -> dict[str, dict[str, Any]]:
         raise InputError(f"{path}: expected a mapping of instance ids to records, found {type(instances).__name__}")
     for key, record in instances.items():
         where = f"{path}: instance {key!r}"
-        if not isinstance(record, dict):
-            raise InputError(f"{where}: expected a record, found {record!r:.60}")
-        for name, kind in FIELDS.items():
-            if type(record.get(name)) is not kind:
-                raise InputError(f"{where}: field {name!r}: expected {kind.__name__}, found {record.get(name)!r:.60}")
+        files.check_fields(files.check_mapping(record, where), FIELDS, where)
         for name in ("system_prompt", "response_model_name"):
             if not isinstance(record.get(name), str | None):
                 raise InputError(f"{where}: field {name!r}: expected str or nothing, found {record[name]!r:.60}")
@@ -138,9 +123,7 @@ def instruction(record: dict[str, Any], where: str) -> str:
 def parse_rubric(entry: dict[str, Any], key: str, where: str) -> Rubric:
     """A rubric from the field of its question, ``criteria``, and fields ``score1_description`` to ``score5_...``."""
     fields = [f"score{level}_description" for level in range(1, N_LEVELS + 1)]
-    for name in ("criteria", *fields):
-        if not isinstance(entry.get(name), str):
-            raise InputError(f"{where}: field {name!r}: expected str, found {entry.get(name)!r:.60}")
+    files.check_fields(entry, dict.fromkeys(("criteria", *fields), str), where)
     unknown = sorted(set(entry) - {"criteria", *fields})
     if unknown:
         raise InputError(f"{where}: found {unknown[0]!r}; expected criteria and {N_LEVELS} descriptions only")

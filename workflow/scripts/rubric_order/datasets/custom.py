@@ -11,10 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from rubric_order.base import files
+from rubric_order.base import files, records
 from rubric_order.base.errors import InputError
 from rubric_order.datasets import Adapter, Item, clean
 from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric, check_levels, lowest_of, read_rubrics
@@ -33,13 +30,7 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 @dataclass
 class Table:
-    """A table as it was read.
-
-    Attributes:
-        path: the file.
-        columns: columns that at least one row has.
-        rows: for each row, its place in the file for messages, and a dictionary from a column to the value.
-    """
+    """The columns that at least one row has, and for each row its place in the file and its values by column."""
 
     path: Path
     columns: list[str]
@@ -52,21 +43,15 @@ class Custom(Adapter):
     def read(
         self, items: Path, rubrics: Path | None = None, format: str | None = None, every_rubric: bool = False
     ) -> Iterator[Item]:
-        """Items of a table.
-
-        Args:
-            items: the table.
-            rubrics: YAML file of rubrics, if rows do not have their own.
-            format: ``csv``, ``jsonl`` or ``parquet``; None to take it from the ending of the file's name.
-            every_rubric: whether each row is judged under each rubric of the file. If so, there is one item per row and
-                rubric, named by the ids of both.
+        """Items of a table; `rubrics` is a YAML file, and with `every_rubric` each row is judged under each of its
+        rubrics.
         """
         table = read_table(items, format)
         check_columns(table)
         raters = rater_columns(table)
         scales = None if rubrics is None else read_scales(rubrics)
         if every_rubric:
-            table = under_every_rubric(table, scales, raters)
+            table = cross_rubrics(table, scales, raters)
         check_rubric_source(table, rubrics, scales)
         groups: dict[str, str] = {}
         candidates: dict[tuple[str, str], str] = {}
@@ -110,46 +95,15 @@ def read_table(path: Path, format: str | None) -> Table:
         format = FORMATS.get(Path(path).suffix.lower())
         if format is None:
             raise InputError(f"{path}: expected a file that ends in {', '.join(FORMATS)}, or option 'format'")
-    readers = {"csv": _read_csv, "jsonl": _read_json_lines, "parquet": _read_parquet}
-    if not isinstance(format, str) or format not in readers:
-        raise InputError(f"adapter 'custom': option 'format': expected {', '.join(readers)}, found {format!r:.60}")
-    table = readers[format](path)
-    if not table.rows:
+    if not isinstance(format, str) or format not in FORMATS.values():
+        raise InputError(
+            f"adapter 'custom': option 'format': expected {', '.join(FORMATS.values())}, found {format!r:.60}"
+        )
+    rows = [*records.records(path, f".{format}")]
+    if not rows:
         raise InputError(f"{path}: no rows")
-    return table
-
-
-def _read_csv(path: Path) -> Table:
-    lines = files.read_csv(path, ())
-    return Table(path, list(lines[0][1]), [(f"{path}: line {number}", row) for number, row in lines])
-
-
-def _read_json_lines(path: Path) -> Table:
-    columns: dict[str, None] = {}
-    rows = []
-    for number, record in files.read_json_lines(path):
-        where = f"{path}: line {number}"
-        if not isinstance(record, dict):
-            raise InputError(f"{where}: expected a mapping, found {record!r:.60}")
-        columns |= dict.fromkeys(record)
-        rows.append((where, record))
-    return Table(path, list(columns), rows)
-
-
-def _read_parquet(path: Path) -> Table:
-    try:
-        with pq.ParquetFile(path) as file:
-            table = file.read()
-        twice = [name for name in table.column_names if table.column_names.count(name) > 1]
-        if twice:
-            raise InputError(f"{path}: column {twice[0]!r:.60} stands twice; expected once")
-        records = table.to_pylist()
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as Parquet: {' '.join(str(error).split()):.200}") from None
-    rows = [(f"{path}: row {number}", record) for number, record in enumerate(records, start=1)]
-    return Table(path, table.column_names, rows)
+    columns = dict.fromkeys(name for row in rows for name in row.fields)
+    return Table(path, [*columns], [(row.where, row.fields) for row in rows])
 
 
 def check_columns(table: Table) -> None:
@@ -174,13 +128,8 @@ def rater_columns(table: Table) -> list[str]:
     return raters or ways
 
 
-def under_every_rubric(table: Table, scales: Mapping[str, Rubric] | None, raters: Sequence[str]) -> Table:
-    """A table with one row for each pair of a row and a rubric.
-
-    Raises:
-        InputError: there is no file of rubrics; rows have rubrics, criteria or human scores, which belong to a single
-            rubric; or a row has no item id.
-    """
+def cross_rubrics(table: Table, scales: Mapping[str, Rubric] | None, raters: Sequence[str]) -> Table:
+    """A table with one row for each pair of a row and a rubric."""
     if scales is None:
         raise InputError(f"{table.path}: option 'every_rubric' needs a file of rubrics, which config names 'rubrics'")
     for name in (name for name in ("rubric_id", "criterion", *raters) if name in table.columns):
@@ -200,16 +149,18 @@ def under_every_rubric(table: Table, scales: Mapping[str, Rubric] | None, raters
 
 def check_rubric_source(table: Table, rubrics: Path | None, scales: Collection[str] | None) -> None:
     """Check that rubrics are either in columns or in a file to which rows refer."""
-    own = [name for name in ("question", *LEVELS) if name in table.columns]
+    rubric_columns = [name for name in ("question", *LEVELS) if name in table.columns]
     if rubrics is None:
-        for name in ("question", "level_1", *(["level_2"] if "level_0" not in own else [])):
-            if name not in own:
+        for name in ("question", "level_1", *(["level_2"] if "level_0" not in rubric_columns else [])):
+            if name not in rubric_columns:
                 raise InputError(
                     f"{table.path}: column {name!r} is missing; a rubric stands in columns question, level_1, level_2"
                     ", ..., or in a file that config names 'rubrics'"
                 )
-    elif own:
-        raise InputError(f"{table.path}: column {own[0]!r}: rubrics stand in {rubrics} already; expected one of them")
+    elif rubric_columns:
+        raise InputError(
+            f"{table.path}: column {rubric_columns[0]!r}: rubrics stand in {rubrics} already; expected one of them"
+        )
     elif not {*NAMING} & {*table.columns} and len(scales or ()) != 1:
         raise InputError(
             f"{table.path}: column 'rubric_id' or 'criterion' is missing; it says which rubric of {rubrics} is meant"
@@ -279,11 +230,7 @@ def number(value: object, where: str) -> float:
 
 
 def read_scales(path: Path) -> dict[str, Rubric]:
-    """Dictionary from the id of each rubric of a file to the rubric.
-
-    The file is a list like ``resources/rubrics/hanna.yaml``, a mapping from id to question and levels, or one rubric's
-    question and levels.
-    """
+    """Rubrics by id, from a list as in ``resources/rubrics/hanna.yaml``, a mapping from id to rubric, or one rubric."""
     entries = files.read_yaml(path)
     if isinstance(entries, dict) and set(entries) == {"question", "levels"}:
         entries = {ONLY: entries}

@@ -1,7 +1,6 @@
 """The embedded demo: a YAML list of tasks, each with its own rubric, a reference answer and its responses.
 
-Nobody rated the responses. The level for which a response was written takes the place of a human score, so the
-dataset's block of config says ``gold: intended``.
+Nobody rated them: the level for which a response was written stands for a human score (``gold: intended``).
 """
 
 from collections.abc import Iterator
@@ -18,13 +17,8 @@ class Demo(Adapter):
     files = ("tasks",)
 
     def read(self, tasks: Path, responses: int | None = None) -> Iterator[Item]:
-        """Read the tasks, see the base class.
-
-        Args:
-            tasks: the file.
-            responses: number of responses to keep of each task, beginning with the first, for a quick run; None for
-                all. If one response of each task is kept, no two responses compete. In the project's file, the first
-                responses of the 20 tasks have each of the five levels four times.
+        """Read the tasks; of each only the first `responses`. The first responses of the 20 tasks have each level four
+        times.
         """
         if responses is not None and (type(responses) is not int or responses < 1):
             raise InputError(f"option 'responses': expected a whole number from 1, found {responses!r:.60}")

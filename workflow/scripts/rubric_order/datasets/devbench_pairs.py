@@ -1,10 +1,7 @@
-"""DevBench for comparing designs: 8 projects under 14 tasks, answered by 10 models and a human.
+"""DevBench for comparing designs (Li et al. 2024; sheet of Shi et al. 2025,
+github.com/Slimshilin/Position-Bias-Analyzer).
 
-A task names a kind of document and a criterion, such as ``uml_class-complexity``. The part after the hyphen is the
-criterion, and the whole name is the category. The sheet's evaluating guidance is the question of the rubric, which has
-no levels. One document is judged under four or five criteria, so texts repeat. A question's id is its project and task.
-
-Source: Li et al. (2024); sheet of Shi et al. (2025), github.com/Slimshilin/Position-Bias-Analyzer.
+A task such as ``uml_class-complexity`` is a document and a criterion; one document is judged under four or five.
 """
 
 from collections.abc import Iterator
@@ -13,7 +10,7 @@ from pathlib import Path
 from rubric_order.base.errors import InputError
 from rubric_order.datasets import Adapter, Item, Pair
 from rubric_order.datasets.rubrics import Rubric
-from rubric_order.datasets.spreadsheets import models, read_rows, with_pairs
+from rubric_order.datasets.spreadsheets import add_pairs, models, read_rows
 
 
 class DevBenchPairs(Adapter):
@@ -42,4 +39,4 @@ class DevBenchPairs(Adapter):
                 )
                 for model in model_names
             ]
-            yield from with_pairs(items, baseline)
+            yield from add_pairs(items, baseline)

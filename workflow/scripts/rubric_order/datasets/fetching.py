@@ -31,14 +31,8 @@ REDIRECTS = 10  # largest number of redirects
 def fetch(source: dict[str, Any], output: Path, *, mirror: Path | None, what: str, timeout: float = TIMEOUT) -> None:
     """Put a file in place once its checksum is right.
 
-    Args:
-        source: ``url``, a checksum ``sha256`` or ``git_blob``, and ``mirror``, the file's path in a mirror folder.
-        mirror: folder to read from instead of the network.
-        what: name of the dataset and file, for messages.
-        timeout: seconds without a byte after which a connection counts as cut.
-
-    Raises:
-        InputError: the file cannot be read or downloaded, or its checksum is wrong.
+    `source` has ``url``, ``sha256`` or ``git_blob``, and ``mirror``, its path in a mirror folder, read instead of the
+    network.
     """
     with files.atomic(output) as temporary:
         if mirror is not None:
@@ -56,8 +50,8 @@ def fetch(source: dict[str, Any], output: Path, *, mirror: Path | None, what: st
             try:
                 _download_in_parts(origin, temporary, source, timeout)
             except (httpx.HTTPError, httpx.InvalidURL, _RefusedError) as error:
-                shown, origin = origin, public(origin)
-                reason = str(error).partition("\n")[0].replace(shown, origin) or type(error).__name__
+                address, origin = origin, public(origin)
+                reason = str(error).partition("\n")[0].replace(address, origin) or type(error).__name__
                 if isinstance(error, httpx.HTTPStatusError):
                     reason = f"status {error.response.status_code} {error.response.reason_phrase}".strip()
                 raise InputError(f"{what}: cannot download {origin}: {reason}{_way_out(source)}") from None
@@ -69,7 +63,6 @@ def fetch(source: dict[str, Any], output: Path, *, mirror: Path | None, what: st
 
 
 def _way_out(source: dict[str, Any]) -> str:
-    """End of a message about a failed download: the setting for use without a network, if a mirror path is known."""
     return f"; without a network, dataset_mirror names a folder with {source['mirror']}" if "mirror" in source else ""
 
 
@@ -93,13 +86,8 @@ def public(url: str) -> str:
 
 @dataclass
 class _Progress:
-    """State of a download, kept between attempts.
-
-    Attributes:
-        deadline: time at which the download is given up, by `time.monotonic`.
-        resume: whether an attempt may continue at the place where the last attempt was interrupted.
-        etag: the server's strong entity tag of the content received so far, if it sent one.
-        resumed: whether the file was put together from parts.
+    """State of a download between attempts: when it is given up, whether it may be resumed, and the content's entity
+    tag.
     """
 
     deadline: float = field(default_factory=lambda: time.monotonic() + LONGEST_SECONDS)
@@ -109,7 +97,6 @@ class _Progress:
 
 
 def _checksum(source: dict[str, Any]) -> tuple[str, Callable[[Path], str], str]:
-    """Checksum of a file: its name, the function that computes it, and the value that it must have."""
     if "sha256" in source:
         return "SHA-256", files.sha256, source["sha256"]
     return "git object id", git_blob, source["git_blob"]
@@ -125,11 +112,6 @@ def git_blob(path: Path) -> str:
 
 
 def _download_in_parts(url: str, path: Path, source: dict[str, Any], timeout: float) -> None:
-    """Download a file.
-
-    After an interruption only the rest is requested. If the parts do not fit together, the whole file is downloaded
-    again.
-    """
     progress = _Progress()
     _download(url, path, progress, timeout)
     _, checksum, expected = _checksum(source)
@@ -139,14 +121,12 @@ def _download_in_parts(url: str, path: Path, source: dict[str, Any], timeout: fl
 
 
 def _passing(error: BaseException) -> bool:
-    """True if a download that failed with an error may succeed if it is tried again."""
     if isinstance(error, httpx.HTTPStatusError):
         return error.response.status_code in (408, 425, 429) or error.response.status_code >= 500
     return isinstance(error, httpx.TransportError) and not isinstance(error, httpx.UnsupportedProtocol)
 
 
 def _told(state: tenacity.RetryCallState) -> None:
-    """Log a failed attempt, without secrets that the address may hold."""
     error, url = state.outcome and state.outcome.exception(), state.args[0]
     reason = str(error).partition("\n")[0].replace(url, public(url)) or type(error).__name__
     if isinstance(error, httpx.HTTPStatusError):

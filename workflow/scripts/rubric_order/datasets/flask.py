@@ -1,9 +1,6 @@
-"""FLASK: instructions, each with the skills that it requires, a reference answer, and several models' outputs.
+"""FLASK (Ye et al. 2024, github.com/kaistAI/FLASK): an item is one model's output under one skill that it requires.
 
-An item is one model's output under one skill. Rubrics of the twelve skills are ours. The 40 instructions that were
-added last (1701 to 1740) have no published outputs and are left out. There are no human scores.
-
-Source: Ye et al. (2024), github.com/kaistAI/FLASK, ``evaluation_set`` and ``model_output/outputs``.
+Rubrics of the twelve skills are ours. Instructions 1701 to 1740 have no published outputs and are left out.
 """
 
 import logging
@@ -26,13 +23,7 @@ class Flask(Adapter):
     files = ("evaluation", "rubrics")
 
     def read(self, evaluation: Path, rubrics: Path, **outputs: Path) -> Iterator[Item]:
-        """One item per instruction, model and skill.
-
-        Args:
-            evaluation: the instructions.
-            rubrics: a rubric for each skill.
-            outputs: dictionary from a model's id to the file of its outputs; at least one model.
-        """
+        """One item per instruction, model and skill; `outputs` has the file of each model's outputs."""
         if not outputs:
             raise InputError("adapter 'flask': expected at least one file of outputs, such as 'chatgpt', found none")
         wrong = [name for name, path in outputs.items() if not isinstance(path, str | Path)]
@@ -79,12 +70,9 @@ class Flask(Adapter):
 def read_instructions(path: Path, scale: dict[str, Rubric], rubrics: Path) -> dict[int, dict[str, Any]]:
     """Dictionary from ``idx`` to the instruction, in ascending order. All of their skills have rubrics."""
     instructions: dict[int, dict[str, Any]] = {}
-    for line, record in files.read_json_lines(path):
-        where = f"{path}: line {line}"
+    for where, record in files.json_records(path):
         idx = _number(record, "idx", where)
-        for name, kind in FIELDS.items():
-            if not isinstance(record.get(name), kind):
-                raise InputError(f"{where}: field {name!r}: expected {kind.__name__}, found {record.get(name)!r:.60}")
+        files.check_fields(record, FIELDS, where)
         for name in ("instruction", "answer"):
             if not record[name].strip():
                 raise InputError(f"{where}: field {name!r}: expected text, found {record[name]!r:.60}")
@@ -110,11 +98,9 @@ def read_instructions(path: Path, scale: dict[str, Rubric], rubrics: Path) -> di
 def read_outputs(path: Path) -> dict[int, str]:
     """Dictionary from ``question_id`` to a model's output."""
     outputs: dict[int, str] = {}
-    for line, record in files.read_json_lines(path):
-        where = f"{path}: line {line}"
+    for where, record in files.json_records(path):
         idx = _number(record, "question_id", where)
-        if not isinstance(record.get("text"), str):
-            raise InputError(f"{where}: field 'text': expected str, found {record.get('text')!r:.60}")
+        files.check_fields(record, {"text": str}, where)
         if idx in outputs:
             raise InputError(f"{where}: question_id {idx} stands on an earlier line too; expected once")
         outputs[idx] = record["text"]
@@ -133,9 +119,7 @@ def labels(values: list[Any]) -> list[str]:
     return [str(value) for value in values if str(value) != UNLABELLED] or ["unlabelled"]
 
 
-def _number(record: object, name: str, where: str) -> int:
-    if not isinstance(record, dict):
-        raise InputError(f"{where}: expected a record, found {record!r:.60}")
+def _number(record: dict[str, Any], name: str, where: str) -> int:
     value = record.get(name)
     if type(value) is not int or value < 1:
         raise InputError(f"{where}: field {name!r}: expected a whole number from 1, found {value!r:.60}")

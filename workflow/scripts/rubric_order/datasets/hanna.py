@@ -1,9 +1,7 @@
-"""HANNA: 96 stories that people wrote for prompts, rated by three raters under six criteria.
+"""HANNA (Chhun et al. 2022, 2024, github.com/dig-team/hanna-benchmark-asg): 96 human stories, three raters, six
+criteria.
 
-The stories are the 96 distinct (prompt, human story) pairs of the stories file. Row `Human` of the ratings file has one
-cell per rater and criterion. The cell holds a list literal of the scores in the order of the stories. Rubrics are ours.
-
-Source: Chhun et al. (2022, 2024), github.com/dig-team/hanna-benchmark-asg.
+Stories are the distinct (prompt, human story) pairs; row `Human` of the ratings lists the scores in their order.
 """
 
 import ast
@@ -32,10 +30,8 @@ class Hanna(Adapter):
     files = ("stories", "ratings", "rubrics")
 
     def read(self, stories: Path, ratings: Path, rubrics: Path, task: str = TASK) -> Iterator[Item]:
-        """Items of all stories and criteria.
-
-        Args:
-            task: sentence about the task of the writer; the prompt replaces ``{}``.
+        """Items of all stories and criteria; in `task`, a sentence about the task of the writer, the prompt replaces
+        ``{}``.
         """
         asked = instructions(task, "hanna")
         scale = read_rubrics(rubrics, "hanna")

@@ -1,11 +1,7 @@
-"""HHH alignment: two responses, and the one that people prefer, under four rubrics (helpful, harmless, honest, other).
+"""HHH alignment (Askell et al. 2021; prompts of Kim et al. 2024, github.com/prometheus-eval/prometheus-eval): four
+rubrics.
 
-A record holds two whole Prometheus prompts without a reference answer. They differ only in the response: one has the
-preferred response, the other has the rejected response. Up to six responses to one instruction are compared in pairs.
-So a response is one item, however many pairs it is in, and its id is the beginning of its checksum. The response with
-the lower checksum is `item_a`, a choice that is independent of the preference.
-
-Source: Askell et al. (2021); prompts of Kim et al. (2024), github.com/prometheus-eval/prometheus-eval.
+A response is one item, however many pairs it is in; the one with the lower checksum is `item_a`, whatever is preferred.
 """
 
 import dataclasses
@@ -26,19 +22,13 @@ class HHHAlignment(Adapter):
     files = ("records",)
 
     def read(self, records: Path) -> Iterator[Item | Pair]:
-        entries = files.read_json(records)
-        if not isinstance(entries, list):
-            raise InputError(f"{records}: expected a list of records, found {type(entries).__name__}")
+        entries = [*files.listed_records(records)]
         if not entries:
             raise InputError(f"{records}: no records")
         groups: dict[tuple[str, str], str] = {}
         seen: set[str] = set()
-        for number, record in enumerate(entries, start=1):
-            where = f"{records}: record {number}"
-            for name in ("source", CHOSEN, REJECTED):
-                if not isinstance(record, dict) or not isinstance(record.get(name), str):
-                    value = record.get(name) if isinstance(record, dict) else record
-                    raise InputError(f"{where}: field {name!r}: expected text, found {value!r:.60}")
+        for number, (where, record) in enumerate(entries, start=1):
+            files.check_fields(record, dict.fromkeys(("source", CHOSEN, REJECTED), str), where)
             source = clean(record["source"], f"{where}: field 'source'")
             instruction, chosen, section = _sections(record, CHOSEN, where)
             other_instruction, rejected, other_section = _sections(record, REJECTED, where)
@@ -83,7 +73,6 @@ class HHHAlignment(Adapter):
 
 
 def _sections(record: dict[str, Any], field: str, where: str) -> tuple[str, str, str]:
-    """Instruction, response and rubric sections of one of a record's prompts."""
     where = f"{where}: field {field!r}"
     instruction, response, _, rubric = split_prompt(clean(record[field], where), where, reference=False)
     if not response:

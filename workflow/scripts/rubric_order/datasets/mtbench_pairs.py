@@ -1,11 +1,8 @@
-"""MT-Bench for comparing answers: 80 questions of two turns, answered by 31 models.
+"""MT-Bench for comparing answers (Zheng et al. 2023; sheet of Shi et al. 2025,
+github.com/Slimshilin/Position-Bias-Analyzer).
 
-A conversation is one text, with its turns under headings that we add. The instruction has ``[Turn 1, user]`` and
-``[Turn 2, user]``, the response ``[Turn 1, assistant]`` and ``[Turn 2, assistant]``. A reference answer has
-``[Turn 1, reference]`` and ``[Turn 2, reference]``, or only one of them if the other turn has none. If a model's answer
-in a turn is empty, its heading has no text below it. The turns are also kept apart, in `turns`.
-
-Source: Zheng et al. (2023); sheet of Shi et al. (2025), github.com/Slimshilin/Position-Bias-Analyzer.
+A conversation is one text with its turns under headings such as ``[Turn 1, user]``, which we add; `turns` has them
+apart.
 """
 
 import logging
@@ -14,7 +11,7 @@ from pathlib import Path
 
 from rubric_order.base.errors import InputError
 from rubric_order.datasets import Adapter, Item, Pair, Turn
-from rubric_order.datasets.spreadsheets import Row, models, read_rows, with_pairs
+from rubric_order.datasets.spreadsheets import Row, add_pairs, models, read_rows
 
 TURNS = (1, 2)
 QUESTIONS = tuple(f"question_{turn}" for turn in TURNS)
@@ -60,13 +57,12 @@ class MTBenchPairs(Adapter):
                         ],
                     )
                 )
-            yield from with_pairs(items, baseline)
+            yield from add_pairs(items, baseline)
         if silent:
             log.info("%s: %d answers say nothing in one of the two turns; they are kept", answers, silent)
 
 
 def _answers(row: Row, model: str) -> list[str | None]:
-    """Texts of a model, one per turn; None for a turn in which it said nothing."""
     texts = [row.optional(f"answer_{turn}-{model}") for turn in TURNS]
     if not any(texts):
         raise InputError(f"{row.place}: model {model!r} has no answer in either turn; expected text in one at least")

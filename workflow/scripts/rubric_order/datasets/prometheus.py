@@ -1,10 +1,7 @@
-"""MT-Bench, Vicuna-Bench, FLASK and Feedback Bench as prometheus-eval publishes them.
+"""MT-Bench, Vicuna-Bench, FLASK and Feedback Bench of Kim et al. (2024), github.com/prometheus-eval/prometheus-eval.
 
-Records are whole Prometheus prompts with GPT-4's scores. Records of Feedback Bench have the score for which a text was
-written, in place of GPT-4's scores. A record's prompt is cut at its section headings. A heading can occur inside the
-texts too, so the first sections are found from the front and the last sections from the back.
-
-Source: Kim et al. (2024), github.com/prometheus-eval/prometheus-eval, ``eval/benchmark/data``.
+Records are whole prompts, cut at their headings: the first from the front, the last from the back, as texts have some
+too.
 """
 
 import dataclasses
@@ -33,17 +30,9 @@ class Prometheus(Adapter):
     files = ("records",)
 
     def read(self, records: Path, *, group_by: str = "idx") -> Iterator[Item]:
-        """One item per record.
+        """One item per record; `group_by` says what is a prompt: the record's number (``idx``) or its ``instruction``.
 
-        Args:
-            records: the file of records.
-            group_by: with ``idx``, a record's number says which prompt it is about, and a prompt has one rubric. With
-                ``instruction``, items with the same instruction are one group, and items with the same rubric have one
-                criterion. Groups and criteria are numbered in the order of the file. A candidate is identified by its
-                name, or else by its text.
-
-        Raises:
-            InputError: a record lacks a field, or its prompt cannot be cut.
+        With ``instruction``, items with one rubric have one criterion; groups and criteria are numbered as in the file.
         """
         if group_by not in GROUPED:
             raise InputError(f"option 'group_by': expected {' or '.join(GROUPED)}, found {group_by!r:.60}")
@@ -51,15 +40,8 @@ class Prometheus(Adapter):
         groups: dict[str, str] = {}
         rubrics: dict[str, Rubric] = {}
         candidates: dict[tuple[str, str], str] = {}
-        entries = files.read_json(records)
-        if not isinstance(entries, list):
-            raise InputError(f"{records}: expected a list of records, found {type(entries).__name__}")
-        for number, record in enumerate(entries, start=1):
-            where = f"{records}: record {number}"
-            for name, kind in fields.items():
-                if not isinstance(record, dict) or type(record.get(name)) is not kind:
-                    value = record.get(name) if isinstance(record, dict) else record
-                    raise InputError(f"{where}: field {name!r}: expected {kind.__name__}, found {value!r:.60}")
+        for where, record in files.listed_records(records):
+            files.check_fields(record, fields, where)
             for name in ("gpt4_score", "human_score"):
                 if not isinstance(record.get(name, []), list):
                     raise InputError(f"{where}: field {name!r}: expected list, found {record[name]!r:.60}")
@@ -91,7 +73,6 @@ class Prometheus(Adapter):
 
 
 def _label(record: dict[str, Any], where: str) -> list[float]:
-    """The score for which the text of a Feedback Bench record was written: a number, or a text with a number."""
     if (score := record.get("orig_score")) is None:
         return []
     try:
@@ -101,19 +82,12 @@ def _label(record: dict[str, Any], where: str) -> list[float]:
 
 
 def _numbered(section: str, number: int, where: str) -> Rubric:
-    """A rubric that several prompts share, with its number as criterion."""
     rubric = parse_rubric(section, f"criterion_{number}", where)
     return dataclasses.replace(rubric, criterion=rubric.rubric_id)
 
 
 def split_prompt(prompt: str, where: str, *, reference: bool = True) -> tuple[str, str, str | None, str]:
-    """Instruction, response, reference answer and rubric sections of a Prometheus prompt.
-
-    Without `reference`, the prompt has no reference section, and its heading counts as plain text.
-
-    Raises:
-        InputError: a heading is missing or out of order.
-    """
+    """Instruction, response, reference answer and rubric sections of a Prometheus prompt."""
     _, found_instruction, rest = prompt.partition(INSTRUCTION)
     rest, found_feedback, _ = rest.rpartition(FEEDBACK)
     rest, found_rubric, rubric = rest.rpartition(RUBRIC)

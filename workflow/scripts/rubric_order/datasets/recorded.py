@@ -13,14 +13,7 @@ class Recorded(Adapter):
     files = ()
 
     def read(self, benchmark: str | None = None) -> Iterator[Item | Pair]:
-        """Refuse to make items.
-
-        Args:
-            benchmark: name of the benchmark in the records; None for any benchmark that no other adapter reads.
-
-        Raises:
-            InputError: always; studies of recorded comparisons need no items.
-        """
+        """Refuse to make items: studies of recorded comparisons need none."""
         raise InputError(
             "adapter 'recorded': recorded comparisons have no texts; expected a study of probe pair_order with "
             "strategies: [recorded], and no table or figure of the texts"

@@ -15,16 +15,10 @@ MAX_LEVELS = 11  # 0 to 10
 
 @dataclass(frozen=True)
 class Rubric:
-    """Scale and wording by which one criterion is scored.
+    """Wording and scale of one criterion: descriptions of `levels`, the lowest first, which has the score `lowest` (0
+    or 1).
 
-    Attributes:
-        rubric_id: id by which items refer to the rubric.
-        criterion: id of the criterion, such as ``coherence``.
-        question: wording of the criterion in the prompt.
-        levels: description of each level, the lowest first.
-        name: the criterion's name in a prompt that asks for several criteria; by default made from its id.
-        short: the criterion in one sentence, for a prompt that asks for several criteria; by default the question.
-        lowest: score of the lowest level, 0 or 1.
+    `name` and `short` stand in a prompt for several criteria; by default the criterion's id and the question.
     """
 
     rubric_id: str
@@ -37,13 +31,7 @@ class Rubric:
 
 
 def check_levels(levels: object, where: str) -> tuple[str, ...]:
-    """Descriptions of levels in ascending order, from a mapping from level to description. The lowest level is 0 or 1.
-
-    Raises:
-        InputError: `levels` is not a mapping of at least two levels; a key is not a whole number in the allowed range;
-            a level between the lowest and the highest is missing; a level has no description; or two levels have the
-            same description.
-    """
+    """Descriptions in ascending order, from a mapping from level to description. The lowest level is 0 or 1."""
     if not isinstance(levels, dict) or len(levels) < 2:
         raise InputError(f"{where}: expected a mapping of at least 2 levels to descriptions, found {levels!r:.80}")
     lowest = lowest_of(levels)
@@ -73,9 +61,6 @@ def lowest_of(levels: Mapping[Any, object]) -> int:
 def at_scale(levels: tuple[str, ...], n: int) -> tuple[str, ...]:
     """Descriptions of an n-level scale: evenly spaced levels of a finer scale, both ends included.
 
-    Raises:
-        UnfitError: the given levels have no n evenly spaced levels.
-
     Source: Xu et al. (2026), Section 5.4 (levels 1,9 / 1,5,9 / 1,3,5,7,9 of nine).
     """
     if not 2 <= n <= len(levels) or (len(levels) - 1) % (n - 1):
@@ -84,15 +69,7 @@ def at_scale(levels: tuple[str, ...], n: int) -> tuple[str, ...]:
 
 
 def read_rubrics(path: str | Path, prefix: str) -> dict[str, Rubric]:
-    """Dictionary from a criterion's id to its rubric, read from a file such as ``resources/rubrics/hanna.yaml``.
-
-    Args:
-        path: a YAML list of mappings with ``id, name, question, levels`` and perhaps ``short``.
-        prefix: text that is put before each id to make the rubric id.
-
-    Raises:
-        InputError: a field is missing or of the wrong type, an id is repeated, or a level is wrong.
-    """
+    """Rubrics by criterion, from a YAML list as in ``resources/rubrics/hanna.yaml``; `prefix` begins their ids."""
     entries = files.read_yaml(path)
     if not isinstance(entries, list):
         raise InputError(f"{path}: expected a list of rubrics, found {type(entries).__name__}")

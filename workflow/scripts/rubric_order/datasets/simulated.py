@@ -1,8 +1,4 @@
-"""Items of known quality (see `judge.latent_quality`) for the simulated judge, which knows the quality too.
-
-Like published datasets, they can have reference answers, labels, turns, categories and pairs. A rehearsal reads them in
-the place of a dataset whose files are not at hand.
-"""
+"""Items of known quality (see `judge.latent_quality`) for rehearsals and for the simulated judge, which knows it."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,28 +37,10 @@ class Simulated(Adapter):
         pairs: str | None = None,
         preferences: bool = False,
     ) -> Iterator[Item | Pair]:
-        """Items of simulated groups, candidates and criteria.
+        """Items of simulated groups, candidates and criteria; docs/simulation.md has the options.
 
-        Args:
-            dataset: id of the dataset; the qualities are hashes of this id and of the ids of items.
-            n_groups: number of groups.
-            n_candidates: number of candidates in every group.
-            candidates: names of the candidates, in place of `n_candidates`.
-            criteria: ids of the criteria under which each response is judged.
-            levels: number of levels of the rubrics; a study's scale takes some of them.
-            raters: number of simulated people who score each item from 1 to 5.
-            rater_noise: standard deviation of a rater's error, in standard deviations of quality.
-            length_spread: standard deviation of the logarithm of the responses' lengths, which have a median of about
-                `LENGTH` characters. With 0 all responses are short and of one form. See `judge.latent_length`.
-            references: whether items have a reference answer.
-            labels: number of golden scores of each item, by simulated people whose errors are a third of the raters'.
-            turns: number of turns of a conversation; 0 for a single text.
-            categories: categories that the groups get in turn.
-            pairs: ``all`` compares each two candidates of a group. The name of a candidate compares all others with it.
-            preferences: whether each pair says that people prefer the candidate of better quality.
-
-        Raises:
-            InputError: an option is of the wrong kind or size.
+        `rater_noise` is in standard deviations of quality, `length_spread` that of log length about the median
+        `LENGTH`.
         """
         whole = {"n_groups": (n_groups, 1), "n_candidates": (n_candidates, 1), "raters": (raters, 0)}
         whole |= {"labels": (labels, 0), "turns": (turns, 0)}
@@ -137,15 +115,7 @@ def _check(
     rater_noise: Any,
     length_spread: Any,
 ) -> None:
-    """Check the options of `read`.
-
-    Args:
-        where: beginning of a message.
-        whole: dictionary from the name of an option that is a whole number to its value and its minimum.
-
-    Raises:
-        InputError: an option is of the wrong kind or size.
-    """
+    """Check the options of `read`; `whole` has the value and the minimum of each option that is a whole number."""
     for name, (value, low) in whole.items():
         if type(value) is not int or value < low:
             raise InputError(f"{where}: {name}: expected a whole number from {low}, found {value!r:.60}")
@@ -160,7 +130,6 @@ def _check(
 
 
 def _response(text: str, length: float) -> str:
-    """A text that is padded with words to `length` characters."""
     missing = max(0, round(length) - len(text))
     return text + (" and so on" * (missing // 10 + 1))[:missing].rstrip()
 

@@ -1,10 +1,7 @@
-"""Answers of many models to the same questions, in a spreadsheet: one row per question, one column per model.
+"""Answers of many models in a spreadsheet: a row a question, a column a model
+(github.com/Slimshilin/Position-Bias-Analyzer).
 
-MT-Bench and DevBench of the Position-Bias-Analyzer have this form. Each answer is an item. The baseline's answer is
-paired with every other model's answer. No preference is known. The baseline is always `item_a`; the plan of reads
-decides which item of a pair a judge sees first.
-
-Source: Shi et al. (2025), github.com/Slimshilin/Position-Bias-Analyzer.
+Each answer is an item, and the baseline's answer, always `item_a`, is paired with every other (Shi et al. 2025).
 """
 
 import re
@@ -24,12 +21,7 @@ EXCEL_ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE
 
 @dataclass
 class Row:
-    """A row of a sheet.
-
-    Attributes:
-        place: file and row, for error messages.
-        cells: dictionary from a column's title to the content of its cell; None for an empty cell.
-    """
+    """A row of a sheet: its place for messages, and its cells by the titles of their columns; None if empty."""
 
     place: str
     cells: dict[str, object]
@@ -60,12 +52,7 @@ class Row:
 
 
 def read_rows(path: Path, columns: tuple[str, ...]) -> list[Row]:
-    """Rows of a workbook's first sheet below its row of titles, without empty rows.
-
-    Raises:
-        InputError: the file is not a workbook, one of `columns` or the title of a column is missing, a title is
-            repeated, a row has too many cells, or there are no rows.
-    """
+    """Rows of a workbook's first sheet below its row of titles, without empty rows."""
     titles, *values = _read_cells(path) or [()]
     for column, title in enumerate(titles, start=1):
         if title is None and any(column <= len(row) and row[column - 1] is not None for row in values):
@@ -103,11 +90,7 @@ def _read_cells(path: Path) -> list[tuple[Any, ...]]:
 
 
 def models(path: Path, row: Row, prefix: str, baseline: str) -> list[str]:
-    """Models that have a column ``<prefix><model>``, under their published names and in the order of the sheet.
-
-    Raises:
-        InputError: the baseline, or every other model, is missing.
-    """
+    """Models that have a column ``<prefix><model>``, under their published names and in the order of the sheet."""
     model_names = [
         title.removeprefix(prefix) for title in row.cells if isinstance(title, str) and title.startswith(prefix)
     ]
@@ -120,7 +103,7 @@ def models(path: Path, row: Row, prefix: str, baseline: str) -> list[str]:
     return model_names
 
 
-def with_pairs(answers: list[Item], baseline: str) -> Iterator[Item | Pair]:
+def add_pairs(answers: list[Item], baseline: str) -> Iterator[Item | Pair]:
     """The answers to one question, and pairs of the baseline's answer with each other answer."""
     yield from answers
     (first,) = [answer for answer in answers if answer.candidate == baseline]

@@ -1,17 +1,6 @@
-"""SummEval: summaries of 100 CNN/DailyMail articles by 12 systems, rated by three experts under four criteria.
+"""SummEval (Fabbri et al. 2021; files of Shen et al. 2023, github.com/DAMO-NLP-SG/LLM_summeval): a file a system.
 
-There is one file per system, with one JSON object per line: the article (``id``, ``text``), the summary (``decoded``)
-and each expert's score from 1 to 5 under each criterion (``expert_annotations``). The files can hold the articles in
-any order. An article's number is its place in the first file, counted from 0. The default systems give 1,600 items, all
-systems 4,800.
-As in the paper, the reference summaries are not shown to the judge. Rubrics are ours.
-
-Xu et al. (2026) do not say which four systems they took. Our four systems span the whole range of quality: the twelve
-systems are ranked by their mean expert score over all articles, experts and criteria. Of each three neighbours in this
-ranking the middle system is taken, that is ranks 2, 5, 8 and 11 of 12.
-
-Source: Fabbri et al. (2021); files of Shen et al. (2023), github.com/DAMO-NLP-SG/LLM_summeval,
-``model_output_annotations``.
+Xu et al. (2026) do not name their four systems: ours are ranks 2, 5, 8 and 11 of 12 by mean expert score.
 """
 
 import itertools
@@ -55,15 +44,10 @@ class SummEval(Adapter):
         task: str = TASK,
         **annotations: Path,
     ) -> Iterator[Item | Pair]:
-        """Summaries under each criterion, one article after the other.
+        """Summaries under each criterion, one article after the other, and with `pairs` each two summaries of an
+        article.
 
-        Args:
-            rubrics: YAML list of rubrics with the four criteria as ids.
-            systems: names of systems; ``all`` for all, by default ``DEFAULT_SYSTEMS``.
-            pairs: whether to yield each two summaries of an article under each criterion as well. The summary with
-                the higher mean expert score is preferred.
-            task: sentence about the task of the writer; the article replaces ``{}``.
-            annotations: the file of each of ``SYSTEMS``.
+        The summary with the higher mean expert score is preferred; in `task` the article replaces ``{}``.
         """
         chosen, asked = check_systems(systems), instructions(task, "summeval")
         if not isinstance(pairs, bool):
@@ -124,10 +108,7 @@ def check_systems(systems: object) -> list[str]:
 
 
 def preference(scores: list[int], other: list[int]) -> str:
-    """The preferred one of two summaries (``a`` or ``b``), or ``tie``.
-
-    Both have scores of the same number of experts. The sums of the scores are compared, since sums are exact.
-    """
+    """The preferred one of two summaries (``a`` or ``b``), or ``tie``, by the exact sums of as many scores."""
     difference = sum(scores) - sum(other)
     return "tie" if difference == 0 else "a" if difference > 0 else "b"
 
@@ -135,10 +116,7 @@ def preference(scores: list[int], other: list[int]) -> str:
 def read_summaries(path: Path, system: str) -> dict[str, Summary]:
     """Dictionary from an article's id to a system's summary of it, in the order of the file."""
     summaries: dict[str, Summary] = {}
-    for line, record in files.read_json_lines(path):
-        where = f"{path}: line {line}"
-        if not isinstance(record, dict):
-            raise InputError(f"{where}: expected a mapping, found {record!r:.60}")
+    for where, record in files.json_records(path):
         for name in ("id", "text", "decoded"):
             if not isinstance(record.get(name), str) or not record[name].strip():
                 raise InputError(f"{where}: field {name!r}: expected text, found {record.get(name)!r:.60}")

@@ -29,19 +29,16 @@ def use_style(style: Path, preset: str = "page") -> None:
     """Draw without a screen, in the look of a style file. The preset gives the size of letters and lines."""
     matplotlib.use("agg")
     matplotlib.style.use(style)
-    own, chosen = mpl.rc_params_from_file(style, use_default_template=False), PRESETS[preset]
-    usual = {name: own.get(name, mpl.rcParamsDefault[name]) for name in _LENGTHS}
+    look, chosen = mpl.rc_params_from_file(style, use_default_template=False), PRESETS[preset]
+    usual = {name: look.get(name, mpl.rcParamsDefault[name]) for name in _LENGTHS}
     # Sizes that are words, such as ``small``, are relative to the size of letters.
     mpl.rcParams.update({name: chosen.scale * size for name, size in usual.items() if isinstance(size, int | float)})
     mpl.rcParams["savefig.dpi"] = chosen.dpi
 
 
 class _Rounded(LayoutEngine):
-    """A layout whose positions are rounded.
-
-    Matplotlib's constrained layout adds numbers in an order that differs from process to process, and so do the last
-    digits of its positions. Without rounding, files would differ too, because names of clipping paths are made from all
-    digits.
+    """Constrained layout with rounded positions: its sums differ in the last digits from process to process, and so
+    would files, since names of clipping paths are made from all digits.
     """
 
     def __init__(self, engine: LayoutEngine) -> None:
@@ -51,7 +48,6 @@ class _Rounded(LayoutEngine):
         self._colorbar_gridspec = engine.colorbar_gridspec
 
     def execute(self, fig: Figure) -> None:
-        """Lay a figure out."""
         self._engine.execute(fig)
         for axis in fig.axes:
             takes_part = axis.get_in_layout()

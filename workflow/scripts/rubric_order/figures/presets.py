@@ -1,8 +1,4 @@
-"""Sizes of figures for a page, a column of a paper, or a slide. The module draws nothing.
-
-A preset gives the width, and a factor for every other length: heights, letters, lines, markers. Sizes that config sets
-are not changed.
-"""
+"""Sizes of figures for a page, a column of a paper, or a slide: width, and a factor for every other length."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -11,13 +7,8 @@ LENGTHS = ("panel_height_in", "row_height_in", "height_in")
 
 
 class Preset(NamedTuple):
-    """Sizes of a figure for a page, a column or a slide.
-
-    Attributes:
-        width_in: width in inches.
-        scale: factor of all other lengths, of letters and of lines, relative to a page.
-        panels: factor of the number of panels side by side, relative to a page.
-        dpi: dots per inch of PNG files.
+    """Width in inches, factors of all other lengths and of the panels side by side relative to a page, dots per inch of
+    PNG.
     """
 
     width_in: float
@@ -36,12 +27,9 @@ PRESETS = {
 
 
 def fill(block: dict[str, Any], defaults: Mapping[str, Any], usual: str) -> None:
-    """Add the sizes of a figure's preset to its block of config, in place. Sizes that the block sets itself are kept.
+    """Add the sizes of a figure's preset to its block of config, in place; sizes that the block sets itself stay.
 
-    Args:
-        block: the block as the user wrote it.
-        defaults: default values of the block's keys in the schema. Sizes among them are sizes for a page.
-        usual: name of the preset of blocks that name no preset.
+    `defaults` of the schema are sizes for a page; `usual` is the preset of blocks that name none.
     """
     preset = PRESETS[block.setdefault("preset", usual)]
     if "width_in" in defaults:

@@ -43,7 +43,6 @@ def scaled(length: float) -> float:
 
 
 def no_effect() -> dict[str, Any]:
-    """The look of a line that marks no effect of the order."""
     return {"color": "0.45", "linestyle": (0, (2, 2)), "linewidth": scaled(0.9)}
 
 
@@ -74,11 +73,7 @@ def text_width(text: str, size: float | str) -> float:
 
 
 def legend_above(figure: Figure, columns: int | None = None) -> None:
-    """Add a legend above a figure, with each label that occurs in any of its panels once.
-
-    Args:
-        columns: largest number of entries per row; by default, all entries are in one row.
-    """
+    """Legend above a figure, each label of its panels once, at most `columns` entries a row (all by default)."""
     pairs = (zip(*axis.get_legend_handles_labels()[::-1], strict=True) for axis in figure.axes if axis.get_visible())
     entries = dict(pair for panel in pairs for pair in panel)
     longest = max(map(len, entries), default=1)
@@ -96,17 +91,10 @@ def panels(
     legend: bool = False,
     one_height: bool = True,
 ) -> tuple[Figure, Any, list[Axes]]:
-    """A figure of panels on common axes, row by row.
+    """Figure of `count` panels on common axes, row by row: figure, all axes (rows by columns), panels.
 
-    Args:
-        count: number of panels, at least one.
-        height_in: height of a panel in inches; the layout's height by default.
-        legend: True to leave room for a legend above the panels.
-        one_height: True if all panels share one vertical axis. Otherwise each panel has its own axis, with its labels.
-
-    Returns:
-        The figure, all its axes (rows by columns), and the panels. Axes after the last panel are not shown. The lowest
-        panel of each column has the labels of the ticks below it.
+    Axes after the last panel are hidden, and the lowest panel of each column has the labels of the ticks. Heights are
+    of a panel, in inches; without `one_height` each panel has its own vertical axis.
     """
     columns = min(layout.columns, count)
     rows = -(-count // columns)
@@ -129,7 +117,6 @@ def panels(
 
 
 def items_counted(rows: pd.DataFrame) -> str:
-    """Largest number of items of the rows, for the title of a panel."""
     return f" ({rows['n_items'].max()} items)"
 
 
@@ -141,31 +128,19 @@ def panels_of_judges(
     beside: Callable[[pd.DataFrame], str] = items_counted,
     legend: bool = True,
 ) -> tuple[Figure, Any, list[tuple[Axes, pd.DataFrame]]]:
-    """A figure with one panel per judge and dataset, whose titles have their names.
-
-    Args:
-        rows: rows to show, at least one.
-        beside: function that returns the end of a panel's title from the panel's rows.
-        legend: see `panels`.
-
-    Returns:
-        The figure, all its axes, and each panel with its rows.
+    """Figure with one panel per judge and dataset: figure, all axes, each panel with its rows; `beside` ends
+    its title.
     """
     names = list(rows[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
-    figure, axes, shown = panels(len(names), layout, legend=legend)
+    figure, axes, panel_axes = panels(len(names), layout, legend=legend)
     blocks = [rows_with(rows, dataset=dataset, judge=judge) for dataset, judge in names]
-    for axis, block, (dataset, judge) in zip(shown, blocks, names, strict=True):
+    for axis, block, (dataset, judge) in zip(panel_axes, blocks, names, strict=True):
         axis.set_title(f"{labels.judge(judge)}\n{labels.dataset(dataset)}{beside(block)}")
-    return figure, axes, list(zip(shown, blocks, strict=True))
+    return figure, axes, list(zip(panel_axes, blocks, strict=True))
 
 
 def signed_map(axis: Axes, values: np.ndarray, reach: float, **options: Any) -> AxesImage:
-    """A heat map of values with a sign, white at 0.
-
-    Args:
-        reach: distance from 0, in either direction, that has the darkest colours.
-        options: keywords of ``Axes.imshow``.
-    """
+    """Heat map of values with a sign, white at 0, darkest at `reach` from 0."""
     norm = CenteredNorm(0, halfrange=reach)
     return axis.imshow(values, cmap=DIVERGING, norm=norm, **options)
 
@@ -184,13 +159,9 @@ def half_intervals(line: pd.DataFrame) -> np.ndarray:
 
 
 def arrows(axis: Axes, line: pd.DataFrame, at: ArrayLike, reach: float, colour: str, *, upright: bool = False) -> None:
-    """Draw an arrow at the frame for each interval that goes on beyond the frame.
+    """Draw an arrow at the frame, `reach` from 0 on either side, for each interval that goes on beyond it.
 
-    Args:
-        line: rows with `ci_low` and `ci_high`.
-        at: coordinates of the rows on the other axis.
-        reach: distance from 0 to the frame, the same on both sides.
-        upright: True if intervals are vertical.
+    `at` has the coordinates of the rows on the other axis; `upright` intervals are vertical.
     """
     markers = (CARETDOWN, CARETUP) if upright else (CARETLEFT, CARETRIGHT)
     for side, shape, end in zip((-1, 1), markers, ("ci_low", "ci_high"), strict=True):
@@ -203,12 +174,9 @@ def arrows(axis: Axes, line: pd.DataFrame, at: ArrayLike, reach: float, colour: 
 
 
 def share_line(axis: Axes, line: pd.DataFrame, *, aside: float, **look: Any) -> None:
-    """Draw shares of positions in per cent, with intervals if there are any. Markers of a saturated judge are hollow.
+    """Draw shares of positions in per cent, with intervals if any; markers of a saturated judge are hollow.
 
-    Args:
-        line: rows of `position_selection` with one share per position.
-        aside: distance of the shares to the right of their positions, so that several lines do not hide each other.
-        look: keywords of the line.
+    `aside` shifts them to the right of their positions, so that lines do not hide each other.
     """
     share = 100 * line["estimate"].to_numpy()
     spread: np.ndarray = 100 * half_intervals(line)
@@ -224,12 +192,8 @@ def uniform_line(axis: Axes, n: int) -> None:
 
 
 def positions(axis: Axes, n: int, *, first: int = 1) -> None:
-    """Name the positions of a prompt on the x axis, the first and the last position also in words.
-
-    The words are short, so that the last word of a panel does not touch the first word of the next panel.
-
-    Args:
-        first: coordinate of position 1 on the axis.
+    """Name positions on the x axis, the first (at `first`) and the last in words, short enough not to touch the next
+    panel.
     """
     ends = {1: "1\n(first)", n: f"{n}\n(last)"}
     axis.set_xticks(range(first, first + n), [ends.get(place, f"{place}") for place in range(1, n + 1)])

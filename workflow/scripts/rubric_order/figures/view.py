@@ -22,13 +22,9 @@ Key: TypeAlias = Literal["study", "profile", "strategy", "n", "dataset", "readou
 
 @dataclass(frozen=True)
 class View:
-    """Choice of the estimates that a figure shows. A figure uses those fields that its block of config has.
+    """Values of the estimates that a figure shows; it uses those fields that its block of config has.
 
-    Attributes:
-        study, profile, strategy, n, readout: values that identify the reads from which estimates were made.
-        dataset: a dataset of the study, or `EVERY` for all of its datasets together.
-        readouts: readouts of a figure that shows several. Readouts that a judge lacks are left out.
-        cluster: the unit that is sampled, ``item`` or ``group``; some figures allow further values.
+    `dataset` can be `EVERY`; `readouts` that a judge lacks are left out; `cluster` is the unit that is sampled.
     """
 
     study: str = ""
@@ -41,7 +37,7 @@ class View:
     cluster: str = "group"
 
     def rows(self, table: pd.DataFrame, *keys: Key, **values: object) -> pd.DataFrame:
-        """Rows of a table of estimates that have the view's values in the columns `keys`, and `values` in others.
+        """Rows of a table of estimates with the view's values in the columns `keys`, and `values` in others.
 
         >>> import pandas as pd
         >>> table = pd.DataFrame({"study": ["s", "s", "t"], "quantity": ["share", "cramers_v", "share"]})
@@ -53,13 +49,8 @@ class View:
 
 @dataclass(frozen=True)
 class Layout:
-    """Sizes of a figure.
-
-    Attributes:
-        width_in: width of the figure in inches.
-        height_in: height in inches of a panel, or of one row in a panel, as the key of config says; NaN if the block
-            has no height.
-        columns: largest number of panels side by side.
+    """Inches of a figure's width and of a panel's height, or of one row in a panel (NaN without one); most panels
+    abreast.
     """
 
     width_in: float = PRESETS["page"].width_in
@@ -68,13 +59,8 @@ class Layout:
 
 
 def draw(module: ModuleType, *tables: pd.DataFrame, **keywords: Any) -> Figure:
-    """Draw a figure from its block of config.
-
-    Args:
-        module: module whose `draw` takes tables, a view, a layout, labels, and each further key of the block as a
-            keyword.
-        tables: statistics that the figure shows. They can also be among `keywords`.
-        keywords: labels, the keys of the block, and tables.
+    """Draw a figure by the module's `draw` from `tables`, and from keywords: labels, tables and the keys of its
+    block.
     """
     keywords = {"height_in" if key in LENGTHS else key: value for key, value in keywords.items()}
     view, layout = View(**_taken(keywords, View.__annotations__)), Layout(**_taken(keywords, Layout.__annotations__))
@@ -83,5 +69,4 @@ def draw(module: ModuleType, *tables: pd.DataFrame, **keywords: Any) -> Figure:
 
 
 def _taken(keywords: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Remove the keywords with the given names, and return them."""
     return {name: keywords.pop(name) for name in names if name in keywords}

@@ -31,19 +31,8 @@ STORED_AT_ONCE = 4096
 
 
 def export(requests: Path, judge: Endpoint, store: Store, output: Path) -> int:
-    """Write a file of the Batch API with the requests that have no answer yet and are in no batch under way.
-
-    Args:
-        requests: file of the requests that a study sends to the judge.
-        judge: the judge's settings.
-        store: the judge's response store.
-        output: the file to write.
-
-    Returns:
-        Number of requests written.
-
-    Raises:
-        InputError: `requests` is not a file of requests.
+    """Write the requests without an answer, and in no batch under way, as a file of the Batch API; returns their
+    number.
     """
     asked = _asked(requests)
     held = {sent.request_id for record in Records(store.folder / "batches").all() for sent in record.requests}
@@ -60,35 +49,23 @@ def export(requests: Path, judge: Endpoint, store: Store, output: Path) -> int:
 
 
 def read_in(requests: Path, results: Path, judge: Endpoint, store: Store) -> Counter[str]:
-    """Store the results of a file of the Batch API.
-
-    Args:
-        requests: file of the requests that a study sends to the judge.
-        results: file with lines of results, from an endpoint or from ``vllm run-batch``.
-        judge: the judge's settings.
-        store: the judge's response store.
-
-    Returns:
-        Number of lines with each outcome: ``answered``, ``failed``, ``stored before``, or a reason to ignore the line.
-
-    Raises:
-        InputError: a file cannot be read, no line holds a result of one of the requests, a job of the judge is running,
-            or no request can succeed, see `Reader.response`.
+    """Store the results in a file of an endpoint or of ``vllm run-batch``; returns lines by outcome (``answered``,
+    ``failed``, ``stored before``, or a reason to ignore them).
     """
     asked = {request.request_id: request for request in shard.as_requests(_asked(requests))}
-    read = Results()
+    lines = Results()
     try:
         with open(results, "rb") as file:
-            read.add(file, asked)
+            lines.add(file, asked)
     except OSError as error:
         raise InputError(f"{results}: cannot be read: {error.strerror}") from None
-    if not read.by_request:
-        raise InputError(f"{results}: no line is the result of a request of {requests}: {read.warning() or 'no line'}")
-    counts = Counter(read.ignored)
+    if not lines.by_request:
+        raise InputError(f"{results}: no line is the result of a request of {requests}: {lines.warning() or 'no line'}")
+    counts = Counter(lines.ignored)
     with locks.only_writer(store.folder / "calls", patience=LOCK_SECONDS) as alone:
         if not alone:
             raise InputError(f"{store.folder}: a job is asking this judge; import when it has ended")
-        rows = store.read(pa.array(list(read.by_request)), [])
+        rows = store.read(pa.array(list(lines.by_request)), [])
         before = set(rows["request_id"][rows["error"].isna()])
         engine = {
             "engine": "openai",
@@ -98,37 +75,35 @@ def read_in(requests: Path, results: Path, judge: Endpoint, store: Store) -> Cou
         chat = _chat(judge)
         reader = Reader(chat, Account(judge, None, engine))
         counts["stored before"] = len(before)
-        made = asyncio.run(_responses(reader, chat, asked, read, before))
-        for start in range(0, len(made), STORED_AT_ONCE):
-            store.append(made[start : start + STORED_AT_ONCE], engine=json.dumps(engine, sort_keys=True))
-    counts["answered"] = sum(response.error is None for response in made)
-    counts["failed"] = len(made) - counts["answered"]
+        responses = asyncio.run(_responses(reader, chat, asked, lines, before))
+        for start in range(0, len(responses), STORED_AT_ONCE):
+            store.append(responses[start : start + STORED_AT_ONCE], engine=json.dumps(engine, sort_keys=True))
+    counts["answered"] = sum(response.error is None for response in responses)
+    counts["failed"] = len(responses) - counts["answered"]
     return counts
 
 
 async def _responses(
-    reader: Reader, chat: ChatCompletions, asked: dict[str, Request], read: Results, before: set[str]
+    reader: Reader, chat: ChatCompletions, asked: dict[str, Request], lines: Results, before: set[str]
 ) -> list[Response]:
     """Responses to the requests that have a result and were not answered before."""
-    made = []
-    for name, results in read.by_request.items():
+    responses = []
+    for name, results in lines.by_request.items():
         if name in before:
             continue
         request = asked[name]
         prepared = await chat.prepare(request)
         most = reader.most(prepared.prompt, prepared.completion)
-        made.append(await reader.response(request, results, "completed", most))
-    return made
+        responses.append(await reader.response(request, results, "completed", most))
+    return responses
 
 
 def _asked(requests: Path) -> pd.DataFrame:
-    """All requests of a file."""
     REQUESTS.check(requests)
     return read_shard(requests, 1, 1)
 
 
 def _chat(judge: Endpoint) -> ChatCompletions:
-    """The protocol with a judge's settings. Nothing is called over its connection: secrets need not be set."""
     headers = (name for value in judge.extra_headers.values() for name in Template(value).get_identifiers())
     secrets = (os.environ.get(name, "") for name in (judge.api_key_env or "", *headers))
     return ChatCompletions(judge, Connection(judge.base_url, secrets=secrets, timeout=judge.timeout))

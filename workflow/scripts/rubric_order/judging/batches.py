@@ -1,9 +1,5 @@
-"""Records of sent batches. A record stays on disk until all answers of its batch are stored.
-
-Each batch has a record, in a file of its own. The record exists from before the batch's requests leave this machine
-until all answers of the batch are in the response store. So a killed job loses no answer, and no batch is sent twice.
-The record holds all that is needed to read the answers: they are stored even if the study has changed since. The record
-is flushed to the disk before each step that may cost money.
+"""Records of sent batches, each on disk before anything leaves the machine until all its answers are stored: a killed
+job loses no answer, nothing is sent twice, and answers are read even if the study has changed.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -26,13 +22,11 @@ STORED_AT_ONCE = 16_384
 
 
 class Sent(NamedTuple):
-    """A request of a batch, with the fields that are needed to read its answer.
+    """A request of a batch, with what is needed to read its answer.
 
     Attributes:
-        request_id, profile, repeat, begun: see `engines.Request`.
-        questions: index of the request's questions in `Record.questions`.
-        tokens: largest number of tokens that the request can use.
-        cost: largest cost of the request.
+        questions: index in `Record.questions`.
+        tokens, cost: the most that the request can use.
     """
 
     request_id: str
@@ -45,20 +39,15 @@ class Sent(NamedTuple):
 
 
 class Record(BaseModel):
-    """Record of a batch, kept on disk.
+    """Record of a batch.
 
     Attributes:
-        key: name of the record. The endpoint keeps it with the batch, so that a job can find the batch by its key.
+        key: also in the batch's metadata at the endpoint, by which a job finds the batch.
         engine: description of the engine, as the store will hold it.
-        base_url: address of the endpoint.
-        state: ``made`` before the endpoint is asked to create the batch, ``creating`` from then on, and ``created``
-            once the id of the batch is known.
-        input_file: id that the endpoint gave the file of requests.
-        batch: id that the endpoint gave the batch.
-        questions: distinct lists of questions that the requests have.
-        requests: the requests.
-        sent: time at which the record was made, right before the batch was sent; None in a record of an earlier
-            version.
+        state: ``made``; ``creating`` before the endpoint is asked; ``created`` once the batch has an id.
+        input_file, batch: ids that the endpoint gave.
+        questions: distinct lists of questions.
+        sent: time at which the record was made; None in records of earlier versions.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -74,7 +63,7 @@ class Record(BaseModel):
     sent: AwareDatetime | None = None
 
     def asked(self) -> dict[str, Request]:
-        """Dictionary from the id of each request to the request, without its prompt."""
+        """Requests by id, without their prompts."""
         questions = [tuple(entry) for entry in self.questions]
         return {
             sent.request_id: Request(
@@ -85,7 +74,6 @@ class Record(BaseModel):
 
     @property
     def most(self) -> dict[str, Amount]:
-        """Dictionary from the id of each request to the most that the request can use."""
         return {sent.request_id: Amount(1, sent.tokens, sent.cost) for sent in self.requests}
 
     def most_without(self, answered: Collection[str]) -> Amount:
@@ -95,13 +83,7 @@ class Record(BaseModel):
 
 
 class Look(BaseModel):
-    """State of a batch when a job last looked at it.
-
-    Attributes:
-        at: time of the look.
-        status: the endpoint's word for the state, such as ``in_progress``.
-        done: number of the batch's requests that were answered.
-    """
+    """State of a batch when a job last looked at it; `status` is the endpoint's word, `done` the requests answered."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -112,12 +94,8 @@ class Look(BaseModel):
 
 @dataclass(frozen=True)
 class Ended:
-    """A batch that has ended.
-
-    Attributes:
-        record: record of the batch.
-        responses: one response to each of its requests; empty where the endpoint refused the batch as a whole.
-        whole: False if some requests have neither a result nor a failure yet; `responses` then lacks these requests.
+    """A batch that has ended, with a response to each request (none where it was refused as a whole); not `whole` while
+    some lack both result and failure.
     """
 
     record: Record
@@ -151,41 +129,33 @@ def record_of(key: str, engine: str, base_url: str, requests: Sequence[Request],
 
 
 class Records:
-    """The records of one judge's batches, in a folder. One job at a time writes them; anyone may read them."""
+    """The records of one judge's batches; one job at a time writes them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def path(self, key: str) -> Path:
-        """File of a record."""
         return self.folder / f"{key}.json"
 
     def write(self, record: Record) -> None:
-        """Write a record. It is on disk when the method returns."""
         files.write_text(record.model_dump_json() + "\n", self.path(record.key))
 
     def remove(self, record: Record) -> None:
-        """Remove a record, if it exists, and the last look at its batch."""
         self._look_path(record.key).unlink(missing_ok=True)
         self.path(record.key).unlink(missing_ok=True)
 
     def note(self, record: Record, look: Look) -> None:
-        """Keep the last look at a batch beside its record."""
         files.write_text(look.model_dump_json() + "\n", self._look_path(record.key))
 
     def last_look(self, record: Record) -> Look | None:
-        """Return the last look at a batch; None if no job has looked, or if the file of the look cannot be read."""
+        """Last look at a batch; None without one that can be read."""
         try:
             return Look.model_validate_json(self._look_path(record.key).read_bytes())
         except (OSError, ValidationError):
             return None
 
     def all(self) -> list[Record]:
-        """All records, in the order of the names of their files. A record that is removed meanwhile is left out.
-
-        Raises:
-            InputError: a record cannot be read.
-        """
+        """All records, by name; one that is removed meanwhile is left out."""
         records = (self._read(path) for path in sorted(self.folder.glob("[!.]*.json")))
         return [record for record in records if record is not None]
 
@@ -204,7 +174,7 @@ class Records:
             ) from None
 
     def prune(self, store: Store) -> None:
-        """Remove each record whose answers are all stored: its job was killed before it could remove the record."""
+        """Remove records whose answers are all stored: their job was killed before it could."""
         for record in self.all():
             rows = store.read([sent.request_id for sent in record.requests], [])
             if record.batch is not None and int(rows["error"].isna().sum()) == len(record.requests):
@@ -226,5 +196,4 @@ class Records:
 
 
 def _is_of(errors: pd.Series, record: Record) -> pd.Series:
-    """True for an answer, which has no error, and for a failure whose error names the record's batch."""
     return errors.isna() | errors.str.contains(str(record.batch), regex=False).fillna(False).astype(bool)

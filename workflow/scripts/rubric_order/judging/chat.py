@@ -19,12 +19,8 @@ log = logging.getLogger(__name__)
 
 
 class Prompt(NamedTuple):
-    """Prompt for a judge, from which a chat is made.
-
-    Attributes:
-        judge: the judge under its profile, see `Judge.under`.
-        text: the user's message, or several messages, see `messages.split`.
-        begun: beginning of the answer; None for the judge's `answer_prefix`.
+    """What a chat is made from: the judge under its profile, one or several messages (`messages.split`), and the
+    beginning of the answer (None: `answer_prefix`).
     """
 
     judge: Judge
@@ -33,23 +29,12 @@ class Prompt(NamedTuple):
 
 
 def encode(tokenizer: Any, judge: Judge, prompt: str, *, begun: str | None = None) -> list[int]:
-    """The tokens of one prompt, see `encode_all`."""
     return encode_all(tokenizer, [Prompt(judge, prompt, begun)])[0]
 
 
 def encode_all(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]:
-    """Tokens of each prompt's chat, up to and including the beginning of the answer.
-
-    A prompt can hold the text of a special token. That text becomes ordinary tokens, so an item cannot end the user's
-    turn. Prompts without such text are encoded in one call, and equal chats only once.
-
-    Args:
-        tokenizer: a tokenizer of the transformers library.
-        prompts: the prompts to encode.
-
-    Raises:
-        InputError: the chat template does not accept the messages; or a prompt holds a special token, and the chat
-            template changes the prompt.
+    """Tokens of each chat up to the beginning of the answer. The text of a special token in a prompt becomes ordinary
+    tokens, so that an item cannot end the user's turn; all other prompts are encoded in one call, equal ones once.
     """
     chats = [_chat(tokenizer, prompt) for prompt in prompts]
     special = tokenizer.all_special_tokens  # each access to this property looks the tokens up anew, which takes long
@@ -94,15 +79,8 @@ def _split(tokenizer: Any, prompt: str, chat: str) -> list[int]:
 
 
 def local_tokenizer(judge: Judge, converted: Path) -> Any:
-    """The tokenizer of a judge's model, from this machine. Nothing is downloaded.
-
-    Args:
-        judge: the judge's settings.
-        converted: folder of the weights that the workflow converts for this judge.
-
-    Returns:
-        The tokenizer; None where this machine does not have it: the folder is missing, the hub's cache does not hold
-        the model, or the transformers library is not installed.
+    """The tokenizer of a judge's model, if this machine has it (nothing is downloaded) and the transformers library;
+    else None. `converted`: folder of the weights that the workflow converts.
     """
     if not judge.capabilities.tokenizer:
         return None

@@ -1,8 +1,5 @@
-"""Cost of judging, estimated before it begins: requests, tokens, tokens from the prefix cache, hours and money.
-
-Tokens are counted in a sample of each dataset's prompts. Prompts about one dataset are alike, so the sample gives the
-number of tokens per character, and the share of tokens that the prefix cache saves. The sample consists of runs of
-neighbouring requests, since neighbours share prefixes.
+"""Cost of judging, estimated before it begins, from a sample of each dataset's prompts: their tokens per character and
+the share that a prefix cache saves. The sample is runs of neighbouring requests, since neighbours share prefixes.
 """
 
 import functools
@@ -31,13 +28,7 @@ Encode = Callable[[str, str], Sequence[object]]  # prompt and profile to tokens
 
 
 def planned_reads(plans: Path, studies: Mapping[str, Sequence[str]], judge: str) -> dict[str, int]:
-    """Dictionary from each study to the number of reads in a judge's plans.
-
-    Args:
-        plans: folder of plans, with one folder per study and dataset and one file per judge.
-        studies: dictionary from a study to its datasets.
-        judge: the judge's id.
-    """
+    """Number of planned reads of each study."""
     return {
         study: sum(pq.read_metadata(plans / study / dataset / f"{judge}.parquet").num_rows for dataset in datasets)
         for study, datasets in studies.items()
@@ -52,39 +43,17 @@ def judge_costs(
     *,
     encode: Encode | None,
 ) -> pd.DataFrame:
-    """Estimate the cost of one judge's requests that have no answer yet.
+    """Cost of one judge's requests that have no answer yet, one row per study and one for all.
 
     Args:
-        judge: the judge's settings.
-        requests: dictionary from a study to the file of the requests that it sends to the judge.
-        reads: dictionary from a study to its number of planned reads.
-        store: the judge's response store.
-        encode: function that returns the judge's tokens of a prompt under a profile; None to count one token per
-            `CHARACTERS_PER_TOKEN` characters.
+        requests: file of each study's requests; `reads`: planned reads of each study.
+        encode: tokens of a prompt under a profile; None counts `CHARACTERS_PER_TOKEN` characters as one.
 
     Returns:
-        One row per study, and one row for all studies together. A value that is not known is null. Columns:
-
-        - `reads`: number of planned reads.
-        - `requests`: number of distinct requests that no earlier study sends.
-        - `answered`: number of these requests that are not asked, because the store has an answer or, unless the judge
-          has `retry_failed`, a final failure.
-        - `to_ask`: number of the remaining requests. Tokens, hours and money are those of the requests to ask.
-        - `prompt_tokens`, `output_tokens`: tokens of prompts and of answers.
-        - `cached_tokens`: prompt tokens that come from the prefix cache.
-        - `prompt_tokens_from`: source of the tokens of prompts: "tokenizer", "answers" (the endpoint's counts for this
-          dataset's prompts) or "characters".
-        - `output_tokens_from`: source of the tokens of answers: "answers" (the mean length of the answers in the store)
-          or "max_tokens" (the longest answer allowed).
-        - `tokens_per_second`: speed of one job, from config or from earlier jobs.
-        - `hours`: hours that one job takes for the requests to ask.
-        - `gpu_hours`: these hours times the number of GPUs of a job.
-        - `cost`: money, if every prompt token has its full price.
-        - `cost_cached`: money, if the prefix cache works as estimated, and all prompt tokens that are not in the cache
-          are written to it.
-        - `hours_low` to `hours_high`, and `cost_low` to `cost_high`: 95% intervals, from the variation of speed and
-          tokens in the judge's earlier answers.
-        - `currency`: currency of the money; empty for a judge without prices.
+        `requests` (that no earlier study sends), of these `answered` (or failed for good) and `to_ask`, to which all
+        that follows refers: tokens with their source, `hours` of one job, `gpu_hours`, `cost` at full price,
+        `cost_cached` with the cache as estimated and its writes, and 95% intervals (`_low`, `_high`) from the variation
+        of earlier answers. Null where not known.
     """
     keys = {study: REQUESTS.read(path, columns=["profile", "dataset"]) for study, path in requests.items()}
     left, answers = {}, []
@@ -122,11 +91,10 @@ def judge_costs(
                 "output_variance": _variance(by_profile, of_outputs),
             }
         )
-    return _with_prices(_with_sum(pd.DataFrame(rows)), judge, speed.of_judge(judge, store))
+    return _add_prices(_add_sum(pd.DataFrame(rows)), judge, speed.judge_speed(judge, store))
 
 
-def _with_sum(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of single studies, and one row for all studies together."""
+def _add_sum(table: pd.DataFrame) -> pd.DataFrame:
     sources = table["output_tokens_from"][table["to_ask"] > 0]
     counts = table.drop(columns=["study", "output_tokens_from", "prompt_tokens_from"])
     counted_by = set(table["prompt_tokens_from"][table["to_ask"] > 0]) or set(table["prompt_tokens_from"])
@@ -139,8 +107,8 @@ def _with_sum(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([table, pd.DataFrame([whole])], ignore_index=True)
 
 
-def _with_prices(table: pd.DataFrame, judge: Judge, pace: speed.Speed | None) -> pd.DataFrame:
-    """The table with columns for hours and money. The variances, which only the intervals need, are dropped."""
+def _add_prices(table: pd.DataFrame, judge: Judge, pace: speed.Speed | None) -> pd.DataFrame:
+    """Add hours and money, and drop the variances, which only intervals need."""
     computed = table["prompt_tokens"] - table["cached_tokens"] + table["output_tokens"]
     pace = pace or speed.Speed()
     seconds = table["to_ask"] / pace.requests if np.isnan(pace.tokens) else computed / pace.tokens
@@ -194,20 +162,13 @@ def _unanswered(
 
 
 def _sums(tokens: pd.DataFrame) -> pd.DataFrame:
-    """Number, summed tokens and summed squared tokens of answers, by kind of tokens, dataset and profile."""
     long = tokens.melt(["dataset", "profile"], var_name="tokens", value_name="sum").dropna(subset="sum")
     parts = long.assign(count=1, squares=long["sum"] ** 2)
     return parts.groupby(["tokens", "dataset", "profile"], as_index=False)[["count", "sum", "squares"]].sum()
 
 
 def _lengths(answers: Sequence[pd.DataFrame], tokens: str, by: str) -> pd.DataFrame:
-    """Number of answers (`count`), and mean and variance of their tokens. One row per value of column `by`.
-
-    Args:
-        answers: tables of sums, see `_sums`.
-        tokens: kind of tokens: `prompt_tokens` or `output_tokens`.
-        by: `dataset` or `profile`.
-    """
+    """`count`, `mean` and `variance` of the tokens of answers for each value of column `by`, from tables of `_sums`."""
     columns = ["tokens", by, "count", "sum", "squares"]
     parts = pd.concat([part[columns] for part in answers] or [pd.DataFrame(columns=columns)])
     whole = parts[parts["tokens"] == tokens].groupby(by)[["count", "sum", "squares"]].sum().astype(float)
@@ -219,22 +180,16 @@ def _lengths(answers: Sequence[pd.DataFrame], tokens: str, by: str) -> pd.DataFr
 
 
 def _variance(asked: pd.Series, lengths: pd.DataFrame) -> float:
-    """Variance of the total tokens to come, from the error of the known means and the spread of single requests."""
     of = lengths.reindex(asked.index)
     return float((asked**2 * of["variance"] / of["count"] + asked * of["variance"]).sum())
 
 
 def output_tokens(judge: Judge, asked: pd.Series, lengths: pd.Series) -> tuple[float, str]:
-    """Tokens of all answers, and the source of this number.
+    """Tokens of all answers (NaN if a profile has neither a mean nor a limit), and their source.
 
     Args:
-        judge: the judge's settings.
-        asked: number of requests of each profile.
-        lengths: mean tokens per answer of each profile for which the mean is known.
-
-    Returns:
-        Expected tokens, and their source, see `output_tokens_from` of `judge_costs`. The tokens are NaN if a profile
-        has neither a known mean nor a limit.
+        asked: requests by profile.
+        lengths: mean tokens of an answer by profile, where known.
     """
     total, source = 0.0, "answers"
     if not judge.capabilities.writes:
@@ -255,18 +210,10 @@ def prompt_tokens(
     keys: pd.DataFrame | None = None,
     asked: np.ndarray | None = None,
 ) -> tuple[float, float]:
-    """Expected tokens of all prompts, and the expected number of these tokens that come from the prefix cache.
-
-    Args:
-        path: file of requests.
-        judge: the judge's settings.
-        encode: see `judge_costs`.
-        keys: columns `profile` and `dataset` of the requests; if None, they are read from `path`.
-        asked: indices of the rows to ask, in order; None for all.
-    """
+    """Expected tokens of the prompts of rows `asked`, and how many of them come from the prefix cache."""
     keys = REQUESTS.read(path, columns=["profile", "dataset"]) if keys is None else keys
     asked = np.arange(len(keys)) if asked is None else asked
-    encode, cache = encode or functools.partial(pieces, judge), prefix_cache.of_judge(judge)
+    encode, cache = encode or functools.partial(pieces, judge), prefix_cache.judge_cache(judge)
     datasets, dataset_names = pd.factorize(keys["dataset"].to_numpy()[asked])
     stretches = [(code, rows) for code in range(len(dataset_names)) for rows in sample(asked[datasets == code])]
     wanted = np.unique(np.concatenate([rows for _, rows in stretches])) if stretches else asked
@@ -288,7 +235,6 @@ def prompt_tokens(
 
 
 def sample(rows: np.ndarray) -> list[np.ndarray]:
-    """`SAMPLE_STRETCHES` evenly spaced runs of neighbouring rows. Up to `SAMPLE_PROMPTS` rows are one run."""
     if len(rows) <= SAMPLE_PROMPTS:
         return [rows] if len(rows) else []
     length = SAMPLE_PROMPTS // SAMPLE_STRETCHES + 1
@@ -299,7 +245,7 @@ def sample(rows: np.ndarray) -> list[np.ndarray]:
 def _read_prompts(
     path: Path, asked: np.ndarray, datasets: np.ndarray, wanted: np.ndarray
 ) -> tuple[np.ndarray, dict[int, str]]:
-    """Number of characters of each dataset's prompts to ask, and a dictionary from each `wanted` row to its text."""
+    """Characters of each dataset's prompts to ask, and texts of the `wanted` rows."""
     characters = np.zeros(datasets.max(initial=-1) + 1)
     texts: dict[int, str] = {}
     first = 0
@@ -315,7 +261,6 @@ def _read_prompts(
 
 
 def encoder(judge: Judge, converted: Path) -> Encode | None:
-    """A function from prompt and profile to the judge's tokens; None where its tokenizer is not on this machine."""
     tokenizer = chat.local_tokenizer(judge, converted)
     if tokenizer is None:
         return None
@@ -324,10 +269,8 @@ def encoder(judge: Judge, converted: Path) -> Encode | None:
 
 
 def pieces(judge: Judge, prompt: str, profile: str) -> list[str]:
-    """Estimated tokens of a prompt: pieces of `CHARACTERS_PER_TOKEN` characters, system message included.
-
-    The tokens that the chat template adds are not known. Together they count as one token, which differs between
-    profiles with different arguments of the template.
+    """Estimated tokens of a prompt, system message included. What the chat template adds is not known: one token, which
+    differs between profiles with different arguments of the template.
     """
     variant = judge.under(profile)
     if isinstance(judge, Decisions):

@@ -13,7 +13,7 @@ STATEMENT = "{question} Is this the level that fits: {description}"
 
 
 def questions_of(prompt: Structured, form: Form) -> dict[str, dict[str, Any]]:
-    """Dictionary from the name of each question of a prompt to the question, in the order in which they are asked."""
+    """Questions of a prompt by name, in the order in which they are asked."""
     numbers = range(1, len(prompt.orders) + 1) or [0]
     questions: dict[str, dict[str, Any]] = {}
     for number, options in zip(numbers, prompt.shown, strict=True):
@@ -23,7 +23,6 @@ def questions_of(prompt: Structured, form: Form) -> dict[str, dict[str, Any]]:
 
 
 def _asked(question: str, options: Sequence[Choice], form: Form) -> Iterator[dict[str, Any]]:
-    """The questions that ask for the levels in one order."""
     kind = decisions.TYPES[form.dialect][form.question]
     if form.question == "predicate":
         for option in options:
@@ -33,7 +32,7 @@ def _asked(question: str, options: Sequence[Choice], form: Form) -> Iterator[dic
 
 
 def _levels(options: Sequence[Choice], form: Form) -> dict[str, Any]:
-    """The field of a question that lists its options, in the order in which they are shown."""
+    """The field of a question that lists its options in the order shown."""
     if form.question == "score":
         # Levels are sent without labels: a level is known by its description and its position.
         texts = [option.description for option in options]
@@ -46,6 +45,6 @@ def _levels(options: Sequence[Choice], form: Form) -> dict[str, Any]:
 
 
 def sent(prompt: str, form: Form) -> str:
-    """All that is sent for a prompt, as one text: first the text to judge, then the questions."""
+    """All that is sent for a prompt, as one text: the text to judge, then the questions."""
     parts = Structured.decode(prompt)
     return f"{parts.text}\n{json.dumps(questions_of(parts, form), ensure_ascii=False)}"

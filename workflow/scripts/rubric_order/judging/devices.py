@@ -1,12 +1,7 @@
-"""Claiming GPUs: each job gets devices of its own.
+"""Claiming GPUs by a lock on a file per device, since Snakemake counts GPUs (``--resources gpu=4``) and assigns none.
 
-Snakemake counts GPUs (``--resources gpu=4``) but does not say which devices a job gets. So each job claims its devices:
-it locks one file per device, in a folder of the user on each machine.
-
-A lock ends with its process, so a killed job leaves no lock behind. vLLM's engine is a separate process. It would
-outlive a killed job and keep the device's memory. So when a job that has claimed devices ends, Linux kills its child
-processes. Linux kills spawned children as well as forked children, since spawned children import the job's script and
-with it this module.
+A killed job's locks end with it. vLLM's engine is a process of its own and would keep the device, so Linux kills the
+children of a claimant that ends: forked ones, and spawned ones since they import this module with the job's script.
 """
 
 import contextlib
@@ -36,7 +31,7 @@ _libc = ctypes.CDLL(None)
 
 
 def _end_with_parent() -> None:
-    """Have Linux kill this process when its parent ends, if it is a child process of a claimant."""
+    """Have Linux kill this process when its parent ends, if it is a child of a claimant."""
     if os.environ.get(CLAIMANT, str(os.getpid())) != str(os.getpid()):
         _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -47,18 +42,9 @@ _end_with_parent()
 
 @contextlib.contextmanager
 def claim(count: int) -> Iterator[list[str]]:
-    """Claim `count` GPUs for this process and its children; wait until so many are free.
-
-    A job takes all its devices at once or none, so that two jobs never wait for each other. It chooses among the
-    devices that ``CUDA_VISIBLE_DEVICES`` names. If this variable is not set, it chooses among those that
-    ``RUBRIC_ORDER_DEVICES`` names, and without both variables among all devices of this machine. In a SLURM job, only
-    processes of the job compete: SLURM gives each job devices of its own.
-
-    Yields:
-        The claimed ids. Inside the block, ``CUDA_VISIBLE_DEVICES`` holds them.
-
-    Raises:
-        InputError: the machine has fewer devices than `count`, free or not.
+    """Claim `count` GPUs, waiting until they are free, and set ``CUDA_VISIBLE_DEVICES`` to them within the block. All
+    at once or none, so that no two jobs wait for each other; among those that ``CUDA_VISIBLE_DEVICES``, else
+    ``RUBRIC_ORDER_DEVICES``, names; else all.
     """
     devices = available()
     if len(devices) < count:
@@ -94,7 +80,6 @@ def available() -> list[str]:
 
 
 def _source() -> str:
-    """Source of the ids of `available`, for messages."""
     for name in (VISIBLE, "RUBRIC_ORDER_DEVICES"):
         if name in os.environ:
             return f"{name}={os.environ[name]}"
@@ -102,9 +87,8 @@ def _source() -> str:
 
 
 def _installed() -> dict[str, str]:
-    """Dictionary from the UUID of each device of this machine to its index.
-
-    A divided GPU (MIG) has an entry for each of its parts instead, in which key and value are the part's UUID.
+    """Index of each device of this machine by UUID; each part of a divided GPU (MIG) stands for itself, under its own
+    UUID.
     """
     program = shutil.which("nvidia-smi")
     if not program:
@@ -128,16 +112,15 @@ def _installed() -> dict[str, str]:
 
 
 def _slurm_step() -> str | None:
-    """The SLURM job and step of this process, as ``job.step``.
-
-    Locks contain the step, since different devices can have the same index in two steps of one job.
+    """``job.step`` of SLURM: locks contain it, since in two steps of one job different devices can have the
+    same index.
     """
     job = os.environ.get("SLURM_JOB_ID")
     return job and f"{job}.{os.environ.get('SLURM_STEP_ID', 'batch')}"
 
 
 def _folder() -> Path:
-    """The folder of the lock files. It is the same for all jobs of one user on one machine, whatever their TMPDIR."""
+    """Folder of the lock files, the same for all jobs of a user on a machine, whatever their TMPDIR."""
     default = f"/tmp/rubric-order-{os.getuid()}"  # noqa: S108 - checked below
     folder = Path(os.environ.get("RUBRIC_ORDER_LOCK_DIR") or default)
     try:
@@ -150,7 +133,7 @@ def _folder() -> Path:
 
 
 def _wait_for(count: int, found: list[str]) -> dict[str, TextIO]:
-    """Lock `count` of the devices found, waiting until they are free. Returns the locked file of each id."""
+    """Lock `count` of the devices, waiting until they are free; returns the locked files."""
     waited = 0.0
     while True:
         with _all_locks() as folder:
@@ -181,7 +164,6 @@ def _release(held: dict[str, TextIO]) -> None:
 
 @contextlib.contextmanager
 def _all_locks() -> Iterator[Path]:
-    """Lock the whole folder of lock files for the time of the block."""
     folder = _folder()
     with open(folder / "all.lock", "a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -189,7 +171,7 @@ def _all_locks() -> Iterator[Path]:
 
 
 def _lock_paths(devices: list[str], folder: Path) -> dict[str, Path]:
-    """Lock file of each device. A device has the same file, whether it is named by its index or its UUID."""
+    """Lock file of each device, the same whether it is named by index or UUID."""
     uuids = _installed() if any(device.startswith("GPU-") for device in devices) else {}
     scope = f"{os.uname().nodename}-{_slurm_step() or 'host'}"
     paths = {}

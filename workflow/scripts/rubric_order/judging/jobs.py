@@ -1,4 +1,4 @@
-"""A judge job: responses to requests, from the judge's store if it has them, else from the judge."""
+"""A judge job: responses from the judge's store where it has them, else from the judge."""
 
 import contextlib
 import functools
@@ -11,7 +11,7 @@ from rubric_order.judging import earlier_answers, shard, starting, versions
 from rubric_order.judging.engines import Engine, Resources
 from rubric_order.judging.progress import progress
 from rubric_order.judging.readable import Readable
-from rubric_order.judging.second_requests import of_studies
+from rubric_order.judging.second_requests import study_second_requests
 from rubric_order.judging.shard import Watch
 from rubric_order.judging.store import Store
 from rubric_order.settings.judges import Judge
@@ -26,22 +26,8 @@ def respond(
     second_requests: bool = False,
     watch: Watch = progress,
 ) -> pd.DataFrame:
-    """Responses of a judge to all requests, in their order; answers are stored as they come.
-
-    Args:
-        requests: see `shard.judge`.
-        judge: the judge's settings, with the identity of its weights.
-        store: the judge's response store.
-        resources: devices, weights and function of the job.
-        second_requests: whether second requests are made, if the judge's settings have them.
-        watch: see `shard.judge`.
-
-    Returns:
-        See `shard.judge`.
-
-    Raises:
-        InputError: the engine cannot answer the requests, answers come from several versions of the judge, or some
-            requests failed for a reason that may pass, or no answer can be read. All answers so far are in the store.
+    """Responses of a judge to all requests, in their order, stored as they come; see `shard.judge`. On an error all
+    answers so far are stored.
     """
     with starting.Starter(judge, store, resources) as start:
         readable = Readable(judge)
@@ -49,16 +35,11 @@ def respond(
 
 
 @contextlib.contextmanager
-def in_rounds(
+def open_rounds(
     judge: Judge, store: Store, resources: Resources, *, second_requests: bool = False, watch: Watch = progress
 ) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
-    """Ask several times with one engine. It is started when a request first needs it, and closed at the end.
-
-    Args:
-        judge, store, resources, second_requests, watch: see `respond`.
-
-    Yields:
-        Function that responds to requests, see `respond`.
+    """A function like `respond`, to ask several times with one engine, started when first needed and closed at
+    the end.
     """
     with contextlib.ExitStack() as opened:
         start, readable = opened.enter_context(starting.Starter(judge, store, resources)), Readable(judge)
@@ -88,7 +69,7 @@ def _respond(
     keep_open: bool = False,
 ) -> pd.DataFrame:
     mixed = None if judge.accept_mixed else functools.partial(versions.check, names=judge.accepted_names)
-    second = functools.partial(of_studies, judge=judge) if second_requests and judge.second_request else None
+    second = functools.partial(study_second_requests, judge=judge) if second_requests and judge.second_request else None
     starting.check(judge, requests)
     results = store.read(requests["request_id"], [])
     earlier_answers.take_accepted(results, judge, store)

@@ -15,13 +15,7 @@ FAST = {
 
 
 def warning(name: str, judge: Judge, *, gpus: int) -> str | None:
-    """A line that says that a judge's number format is slow on this machine; None where it is fast or nothing is known.
-
-    Args:
-        name: name of the judge.
-        judge: the judge's settings.
-        gpus: number of GPUs of a job.
-    """
+    """Warning that a judge's number format is slow on this machine; None where it is fast or nothing is known."""
     if not judge.LOADED or gpus or not vllm_offline.is_cpu_build():
         return None
     if not is_slow(judge.dtype, platform.machine(), features()):
@@ -33,19 +27,11 @@ def warning(name: str, judge: Judge, *, gpus: int) -> str | None:
 
 
 def is_slow(number_format: str, machine: str, features: set[str]) -> bool:
-    """Tell whether a processor has no instructions for a format. False where nothing is known.
-
-    Args:
-        number_format: a format, such as ``bfloat16``.
-        machine: kind of processor, as `platform.machine` names it.
-        features: features that the processor reports; empty where it reports none.
-    """
     fast = FAST.get(machine, {}).get(number_format)
     return bool(features) and fast is not None and not fast & features
 
 
 def features(cpuinfo: Path = Path("/proc/cpuinfo")) -> set[str]:
-    """Features that this machine's processor reports; an empty set where the system does not list them."""
     try:
         lines = cpuinfo.read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,10 +1,9 @@
-"""File of the calls that were sent, and of their answers until the answers are stored.
+"""File of the calls that were sent, and of their answers until these are stored, so that a kill or a power cut loses
+none.
 
-The file saves every answer that has come from being lost by a kill. Before a call is sent, a line is written with its
-request and the most that the call can use. When the answer has come, a second line holds the answer. The next job over
-the same endpoint begins by storing the answers that the response store lacks. Each call without an answer is booked in
-the store: the call counts as spent, and its request is asked again. The line of a call is on disk before the call is
-sent, and so are all lines before it: neither a kill nor a power cut loses them.
+A line with the request and the most that it can use is on disk before a call is sent; a second line holds its answer.
+The next job over the endpoint stores answers that the store lacks, and books calls without one as spent; these are
+asked again.
 """
 
 from __future__ import annotations
@@ -47,11 +46,8 @@ class OpenCalls:
     """File of the open calls of one job at a time."""
 
     def __init__(self, path: Path, engine: str) -> None:
-        """Begin the file.
-
-        Args:
-            path: the file. The file of an earlier job must have been booked, see `book`.
-            engine: description of the engine, as the store will hold it.
+        """Begin the file, after that of an earlier job was booked (`book`); `engine`: description, as the store will
+        hold it.
         """
         self.path, self.engine = path, engine
         self._late: list[list[Any]] = []  # responses to the calls that were under way when the disk filled up
@@ -59,20 +55,12 @@ class OpenCalls:
         self._turn = threading.Lock()  # calls are added in another thread than answers
 
     def add(self, request_id: str, most: Amount) -> bool:
-        """Write down that a call is about to be sent, see `add_all`."""
         return self.add_all([(request_id, most)])
 
     def add_all(self, calls: Sequence[tuple[str, Amount]]) -> bool:
-        """Write down that calls are about to be sent; False where the disk is full, so that all these calls must wait.
-
-        All lines are flushed to the disk once, however many calls there are. Answers can be written meanwhile, in
-        another thread.
-
-        Args:
-            calls: request of each call, and the most that the call can use.
-
-        Raises:
-            InputError: the file cannot be written, or the disk has been full for `FULL_SECONDS`.
+        """Write down calls, each with the most that it can use, before they are sent; False where the disk is full, so
+        that all wait. One flush for all; answers may be written in another thread meanwhile. An error after
+        `FULL_SECONDS`.
         """
         late = self._late.copy()
         try:
@@ -93,9 +81,8 @@ class OpenCalls:
         return not full
 
     def answered(self, response: Response) -> None:
-        """Write a response to the file. If the disk does not take the response, it is written with the next call.
-
-        The job gets the response too, and stores it even if this file cannot be written.
+        """Write a response, or keep it for the next write if the disk does not take it; the job stores it in
+        any case.
         """
         fields = {name: value for name, value in vars(response).items() if value is not None}
         entry = [ANSWER, self.engine, response.request_id, fields]
@@ -105,12 +92,12 @@ class OpenCalls:
         self._late.append(entry)
 
     def unsent(self, request_id: str, most: Amount) -> None:
-        """Take back a call that was written down and never sent. Where the disk is full the call stays booked."""
+        """Take back a call that was never sent; on a full disk it stays booked."""
         with contextlib.suppress(OSError):
             self._write([[UNSENT, self.engine, request_id, most]], through=False)
 
     def write_late(self) -> None:
-        """Write the responses that the disk did not take. Try for `LATE_SECONDS`, since space may be freed."""
+        """Write the responses that the disk did not take, trying for `LATE_SECONDS`, since space may be freed."""
         deadline = time.monotonic() + LATE_SECONDS
         while self._late and time.monotonic() < deadline:
             with contextlib.suppress(OSError):
@@ -120,7 +107,7 @@ class OpenCalls:
             time.sleep(min(1.0, LATE_SECONDS / 10))
 
     def _write(self, entries: list[list[Any]], *, through: bool) -> bool:
-        """Add lines; False where the disk does not take all of them. With `through`, flush them to the disk itself."""
+        """Add lines; False where the disk does not take all of them. `through`: flush them to the disk itself."""
         # Each line begins with a line end too: it ends a line that a kill or a power cut has left incomplete.
         lines = "".join(f"\n{_line(entry)}\n" for entry in entries).encode()
         with open(self.path, "ab", buffering=0) as file:
@@ -135,10 +122,8 @@ class OpenCalls:
 
 
 def book(path: Path, store: Store) -> None:
-    """Store those answers of a file that the store lacks, book the calls without an answer, and remove the file.
-
-    A call without an answer is booked as a failure that may pass. Lines that cannot be booked are kept in another file,
-    see `set_aside`, and the log has one warning. No job over the endpoint may be running.
+    """Store the answers that the store lacks, book calls without one as failures that may pass, and remove the file.
+    Lines that cannot be booked go to the file of `set_aside`. No job over the endpoint may be running.
     """
     aside: list[bytes] = []
     open_calls = _open_calls(path, aside)
@@ -162,27 +147,22 @@ def book(path: Path, store: Store) -> None:
         if calls:
             log.info("%d calls of a job that ended early count as spent", calls)
     if aside:
-        kept = set_aside(path)
-        with open(kept, "ab") as file:
+        aside_path = set_aside(path)
+        with open(aside_path, "ab") as file:
             file.writelines(aside)
             file.flush()
             os.fsync(file.fileno())
-        log.warning("%s: %d lines cannot be booked as they are, and are kept in %s", path, len(aside), kept)
+        log.warning("%s: %d lines cannot be booked as they are, and are kept in %s", path, len(aside), aside_path)
     path.unlink(missing_ok=True)
 
 
 def set_aside(path: Path) -> Path:
-    """File for those lines of a file of open calls that could not be booked as they are."""
     return path.with_name(f"{path.stem}.set_aside{path.suffix}")
 
 
 def _open_calls(path: Path, aside: list[bytes]) -> dict[tuple[str, str], Amount]:
-    """Dictionary from engine and request to the most that the calls sent for the request can have used together.
-
-    Args:
-        path: the file.
-        aside: receives the lines that cannot be read, or whose numbers are too large. A call whose amount cannot be
-            read counts as one call without tokens and cost.
+    """The most that the calls of each engine and request can have used together. `aside` receives unreadable lines and
+    numbers too large; an unreadable amount counts as one call.
     """
     used: dict[tuple[str, str], Amount] = {}
     for kind, engine, name, most, line in _lines(path, answers=False):
@@ -202,7 +182,6 @@ def _open_calls(path: Path, aside: list[bytes]) -> dict[tuple[str, str], Amount]
 
 
 def _amount(most: object) -> Amount | None:
-    """The amount in the line of a call; None where it is no amount. Another version may write more numbers."""
     if not isinstance(most, list) or len(most) < len(Amount._fields):
         return None
     numbers = most[: len(Amount._fields)]
@@ -213,10 +192,8 @@ def _amount(most: object) -> Amount | None:
 def _answers(
     path: Path, open_calls: dict[tuple[str, str], Amount], aside: list[bytes], store: Store
 ) -> Iterator[tuple[str, Response]]:
-    """The answers to the open calls, each with its engine. Calls with an answer are removed from `open_calls`.
-
-    A field that this version does not know is left out. A number that is too large for the store is made smaller. In
-    both cases the line goes to `aside` too. An answer that the store cannot hold goes only to `aside`; its call stays
+    """Answers to the open calls with their engines; the calls are removed from `open_calls`. Lines with unknown fields
+    or numbers too large go to `aside` too; an answer that the store cannot hold goes there alone, and its call stays
     open.
     """
     for _, engine, name, fields, line in _lines(path, answers=True):
@@ -231,7 +208,7 @@ def _answers(
 
 
 def _response(name: str, fields: object, store: Store) -> Response | None:
-    """The response in a line, as far as the store can hold it; None where the store cannot hold it."""
+    """The response in a line, with numbers made small enough for the store; None where it cannot hold it."""
     if not isinstance(fields, dict):
         return None
     response = Response(**{field: value for field, value in fields.items() if field in FIELDS} | {"request_id": name})
@@ -243,7 +220,6 @@ def _response(name: str, fields: object, store: Store) -> Response | None:
 
 
 def _append(responses: Iterator[tuple[str, Response]], store: Store) -> int:
-    """Write responses, each with the description of its engine, to the store. Returns their number."""
     count = 0
     for engine, group in itertools.groupby(responses, key=lambda entry: entry[0]):
         ready = (response for _, response in group)
@@ -254,14 +230,8 @@ def _append(responses: Iterator[tuple[str, Response]], store: Store) -> int:
 
 
 def _lines(path: Path, *, answers: bool) -> Iterator[tuple[str, str, str, Any, bytes]]:
-    """The complete lines of a file: kind, engine, request, content, and the line as bytes.
-
-    The content is the most that a call can use, or the fields of a response. A line that does not match its digest is
-    left out: a kill has cut it, or a bit has flipped.
-
-    Args:
-        path: the file.
-        answers: True for the lines of answers, False for all other lines.
+    """Kind, engine, request, content (the most that a call can use, or fields of a response) and bytes of each line
+    that matches its digest: others were cut by a kill, or a bit has flipped.
     """
     if not path.exists():
         return
@@ -281,7 +251,6 @@ def _lines(path: Path, *, answers: bool) -> Iterator[tuple[str, str, str, Any, b
 
 
 def _line(entry: list[Any]) -> str:
-    """JSON of an entry with its digest as the last element."""
     written = json.dumps(entry)
     return f'{written[:-1]}, "{_digest_of(written)}"]'
 

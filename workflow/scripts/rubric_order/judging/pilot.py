@@ -20,7 +20,7 @@ STRETCHES = 8  # runs of neighbouring requests that make up the sample: neighbou
 
 
 def read(requests: pd.DataFrame, responses: pd.DataFrame, judge: Judge) -> Readable:
-    """Count of the answers of a pilot that can be read. The log has a warning about a study of which none can."""
+    """Count of a pilot's answers that can be read; a study of which none can is logged."""
     readable = Readable(judge)
     shard.count_read(readable, requests, responses)
     if readable.unread:
@@ -29,16 +29,8 @@ def read(requests: pd.DataFrame, responses: pd.DataFrame, judge: Judge) -> Reada
 
 
 def sample(paths: Sequence[Path], probes: Sequence[str], size: int = REQUESTS) -> tuple[pd.DataFrame, list[str]]:
-    """Requests of a pilot, and the study of each request. From each study come evenly spaced blocks of its requests.
-
-    Args:
-        paths: file of each study's requests, in a folder of the study's name.
-        probes: the probe of each of these studies.
-        size: approximate number of requests.
-
-    Returns:
-        The requests, see `planning.requests.read_studies`, and the study of each. No unit is split. A study's share of
-        the sample is about its share of all requests.
+    """About `size` requests with the study of each: evenly spaced blocks of each study, by its share of all requests,
+    no unit split.
     """
     total = sum(pq.read_metadata(path).num_rows for path in paths)
     shards = max(total * STRETCHES // size, 1)

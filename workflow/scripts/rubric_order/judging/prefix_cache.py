@@ -1,4 +1,4 @@
-"""Model of an engine's prefix cache. It counts a prompt's leading tokens that were computed for an earlier prompt."""
+"""Model of an engine's prefix cache: counts a prompt's leading tokens that were computed for an earlier prompt."""
 
 from collections.abc import Sequence
 
@@ -6,26 +6,18 @@ from rubric_order.settings.judges import Judge
 
 
 class PrefixCache:
-    """A prefix cache like vLLM's: it keeps whole blocks of tokens, and a block matches only after the same prefix.
-
-    This model never evicts a block. That is close to the truth if all prompts about one item follow each other: a
-    prompt then shares its prefix with the prompts right before it. In another order the model overestimates the hits.
+    """A prefix cache like vLLM's, of whole blocks that match only after the same prefix. It never evicts: close to the
+    truth if prompts about one item follow each other, too many hits in another order.
     """
 
     def __init__(self, block_size: int, *, least: int = 0) -> None:
-        """An empty cache.
-
-        Args:
-            block_size: tokens per block.
-            least: number of tokens of the shortest shared prefix that is reused.
-        """
+        """An empty cache; prefixes shorter than `least` tokens are not reused."""
         self.block_size, self.least = block_size, least
         self._blocks: set[int] = set()
 
     def ask(self, tokens: Sequence[object]) -> int:
-        """Number of leading tokens of a prompt that are in the cache. Adds the whole prompt to the cache.
-
-        The last token of a prompt is always computed, since the first token of the answer follows from it.
+        """Number of leading tokens of a prompt in the cache, to which it is added; the last token is always computed,
+        since the answer follows from it.
         """
         size, block, hits = self.block_size, 0, None
         for end in range(size, len(tokens) + 1, size):
@@ -38,7 +30,6 @@ class PrefixCache:
         return hits if hits >= self.least else 0
 
 
-def of_judge(judge: Judge) -> PrefixCache | None:
-    """An empty cache like the cache of a judge's engine; None where the engine has no cache."""
+def judge_cache(judge: Judge) -> PrefixCache | None:
     blocks = judge.capabilities.prefix_cache
     return None if blocks is None else PrefixCache(blocks.size, least=blocks.least)

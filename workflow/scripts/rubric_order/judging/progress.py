@@ -19,13 +19,12 @@ RECENT_SECONDS = 120.0  # longest time from which a speed is computed, unless fe
 
 
 class Speed:
-    """Recent answers per second. The wait for the first answer does not count, since later waits are not like it."""
+    """Recent answers per second; the wait for the first answer does not count, since later waits are not like it."""
 
     def __init__(self) -> None:
         self.seen: deque[tuple[float, int]] = deque()  # each time, and the number of answers until then
 
     def at(self, now: float, done: int) -> float | None:
-        """The speed when the `done`-th answer has come, at `now` in seconds; None while too little is known."""
         self.seen.append((now, done))
         while len(self.seen) > 1 and self._rests(self.seen[1], RECENT_SECONDS):
             self.seen.popleft()
@@ -45,28 +44,20 @@ def progress(
     every: float = 10.0,
     clock: Callable[[], float] | None = None,
 ) -> Iterator[Response]:
-    """Pass responses on. Log the number done and, as soon as they are known, the speed and the remaining time.
-
-    Args:
-        responses: responses of an engine.
-        total: number of responses that will come.
-        readable: text of the number of answers that were read, see `Readable`; empty if it is not known.
-        every: seconds between two lines of the log.
-        clock: function that returns the time in seconds; `time.monotonic` by default.
-    """
+    """Pass responses on, and log the number done, the speed and the remaining time."""
     clock = clock or time.monotonic
     speed = Speed()
     started, last, noted = clock(), None, 0
     done = failed = unasked = prompt_tokens = cached_tokens = 0
 
     def show() -> None:
-        told = _told(speed.at(now, done), total - done, now - started)
+        time_words = _told(speed.at(now, done), total - done, now - started)
         cached = 100 * cached_tokens / max(prompt_tokens, 1)
         left_out = f", {unasked} not asked" if unasked else ""
-        read = str(readable) and f", {readable}"
+        counts = str(readable) and f", {readable}"
         log.info(
             "asked %d / %d requests%s%s, %d failed%s, %.0f%% of prompt tokens from cache",
-            *(done - unasked, total, told, read, failed - unasked, left_out, cached),
+            *(done - unasked, total, time_words, counts, failed - unasked, left_out, cached),
         )
 
     for done, response in enumerate(responses, start=1):
@@ -84,7 +75,6 @@ def progress(
 
 
 def _told(speed: float | None, left: int, seconds: float) -> str:
-    """Words about the time: after the last answer the time taken, before it the speed and the remaining time."""
     if not left:
         return f" in {timedelta(seconds=round(seconds))}"
     return "" if speed is None else f", {speed:.1f} a second, {timedelta(seconds=round(left / speed))} left"

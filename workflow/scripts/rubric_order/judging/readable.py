@@ -29,7 +29,7 @@ Released = queue.SimpleQueue[np.ndarray | None]  # places of requests that may b
 
 
 class Asked(NamedTuple):
-    """A request, with its probe and its study. The study has no name where there is only one."""
+    """A request, with its probe and its study, which has no name where there is only one."""
 
     request: Request
     probe: str
@@ -38,7 +38,7 @@ class Asked(NamedTuple):
 
 @dataclasses.dataclass
 class Tally:
-    """Answers of one study: number counted (final failures too), number read, and words on the first that was not."""
+    """Answers of one study that were counted (final failures too) and read, and words on the first that was not."""
 
     answers: int = 0
     read: int = 0
@@ -46,11 +46,7 @@ class Tally:
 
 
 class Readable:
-    """Count of a judge's answers that give a choice, or probabilities of the labels.
-
-    Attributes:
-        tallies: dictionary from a study to the count of its answers.
-    """
+    """Count of a judge's answers that give a choice or probabilities of the labels, by study."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
@@ -65,12 +61,10 @@ class Readable:
         self._open: dict[str, Asked] = {}
 
     def __str__(self) -> str:
-        """Numbers such as ``read 0 of 20``; empty before the first answer."""
         return "read {read} of {answers}".format(**self.numbers) if self.numbers["answers"] else ""
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Numbers of ``answers`` that were counted, and of those that were ``read``."""
         tallies = self.tallies.values()
         return {"answers": sum(tally.answers for tally in tallies), "read": sum(tally.read for tally in tallies)}
 
@@ -80,7 +74,7 @@ class Readable:
         return next((tally.unread for tally in self.tallies.values() if tally.answers and not tally.read), "")
 
     def count(self, asked: Asked, response: Response) -> None:
-        """Count a response. Failures that may pass do not count, nor answers after the first `MOST` of a study."""
+        """Count a response, unless its failure may pass or `MOST` answers of its study are counted."""
         question, tally = asked.request.questions[0], self.tallies[asked.study]
         if response.reason in PASSING or question.names in NO_LABELS or tally.answers >= MOST:
             return
@@ -96,7 +90,7 @@ class Readable:
     def _choices(self, asked: Asked, response: Response) -> Sequence[Choice]:
         request, text = asked.request, response.text or ""
         if self._form is not None:
-            labels = [[option.label for option in shown] for shown in Structured.decode(request.prompt).shown]
+            labels = [[option.label for option in options] for options in Structured.decode(request.prompt).shown]
             return [decisions.reread(text, self._form, labels, place) for place in range(len(labels))]
         prefix = "" if request.names else self._judge.answer_prefix
         truncated = response.finish_reason == "length"
@@ -110,14 +104,8 @@ class Readable:
         return stopped
 
     def begin(self, studies: Sequence[str], folder: object = "") -> None:
-        """Take the study of each request that is still to be asked.
-
-        Args:
-            studies: study of each request.
-            folder: see `check`.
-
-        Raises:
-            InputError: of earlier answers to each of these studies none can be read.
+        """Take the study of each request that is still to be asked; an `InputError` if all of them were stopped
+        before.
         """
         names = np.asarray(studies, dtype=object)
         self._waiting = {study: np.flatnonzero(names == study) for study in dict.fromkeys(studies)}
@@ -127,15 +115,9 @@ class Readable:
     def ask(
         self, engine: Engine[Any], studies: Sequence[str], asked: Callable[[np.ndarray], Iterable[Asked]]
     ) -> Generator[Response]:
-        """Responses of an engine, which `counted` counts. A study is not asked on while nothing of it can be read.
-
-        At first as many requests of a study are asked as may be unread, and all others as soon as an answer was read.
-        An engine that does not stream is asked in rounds. Requests of batches are asked at once: a batch takes a day.
-
-        Args:
-            engine: the engine.
-            studies: study of each request.
-            asked: function that returns the requests at some places.
+        """Responses of an engine, which `counted` counts. Of each study as many requests are asked at first as may be
+        unread, the others once an answer was read. An engine that does not stream is asked in rounds; batches at once,
+        as each takes a day.
         """
         self.begin(studies)
         self._under_way.clear()
@@ -174,7 +156,6 @@ class Readable:
             yield from self._noted(asked(places))
 
     def _now(self) -> Iterator[np.ndarray]:
-        """Places that were released until now."""
         with contextlib.suppress(queue.Empty):
             while (places := self._released.get_nowait()) is not None:
                 yield places
@@ -201,14 +182,7 @@ class Readable:
         return self._stops and not tally.read and tally.answers >= LEAST
 
     def check(self, folder: object = "") -> None:
-        """Check that no study was stopped.
-
-        Args:
-            folder: folder of the answers; empty if they are not kept.
-
-        Raises:
-            InputError: of `LEAST` answers of a study none can be read, and others of its requests were not asked.
-        """
+        """Refuse to go on if a study was stopped; `folder` of the answers, if they are kept."""
         for study in filter(self._is_stopped, self._waiting):
             tally, left = self.tallies[study], len(self._waiting[study])
             of_study = f" of study {study}" if study else ""
@@ -231,6 +205,6 @@ def _has_probabilities(asked: Asked, response: Response) -> bool:
 
 
 def _shortened(text: str) -> str:
-    """A text in quotes, without its middle if it is long: the score stands at one of its ends."""
+    """A text in quotes, without its middle if long: the score stands at one of its ends."""
     half = SHOWN // 2
     return repr(text if len(text) <= SHOWN else f"{text[:half]} ... {text[-half:]}")

@@ -18,25 +18,10 @@ PROFILES = {WRITE: (WRITING,), REVIEW: (REVIEWING, DEFAULT_PROFILE)}  # profiles
 COLUMNS = ["judge", "answered", "to_ask", "to_ask_most", "output_tokens"]
 
 
-def to_make(plan: Plan, rounds: int, stores: Mapping[str, Store]) -> pd.DataFrame:
-    """Number of requests that each judge will still get until all reference answers are made.
-
-    Args:
-        plan: plan by which the reference answers are made.
-        rounds: most times that a text is written.
-        stores: response store of each judge. A step is done if all of its requests are answered in the store.
-
-    Returns:
-        One row per judge. Columns:
-
-        - `answered`: number of requests that are answered.
-        - `to_ask`: number of requests to come if every text that is still to be written is accepted at once.
-        - `to_ask_most`: number of requests to come if no text is ever accepted.
-        - `output_tokens`: tokens of the answers to these `to_ask_most` requests, if every answer is as long as
-          `max_tokens` allows; NaN for a judge without such a limit.
-
-        A text that is cut short needs no review. So if many texts are cut in the last round, the judges get fewer
-        requests than `to_ask`.
+def requests_left(plan: Plan, rounds: int, stores: Mapping[str, Store]) -> pd.DataFrame:
+    """Requests until all reference answers are made, one row per judge: `answered`; `to_ask` if every text still to be
+    written is accepted at once, `to_ask_most` if none ever is, with their greatest `output_tokens` (NaN without
+    `max_tokens`). Texts cut short need no review, so `to_ask` may be too many.
     """
     by_judge = {name: dict.fromkeys(COLUMNS[1:], 0.0) for name in plan.judges}
     responses: dict[str, pd.DataFrame] = {}
@@ -60,18 +45,12 @@ def to_make(plan: Plan, rounds: int, stores: Mapping[str, Store]) -> pd.DataFram
     return pd.DataFrame([{"judge": name} | row for name, row in by_judge.items()], columns=COLUMNS)
 
 
-def to_make_of(block: Mapping[str, Any], stores: Path) -> pd.DataFrame:
-    """Number of requests, see `to_make`, until reference answers of one dataset are made.
-
-    Args:
-        block: paths of the dataset's `items`, `rubrics`, `templates` and `weights`, the `settings` of
-            `references.load_plan`, and `rounds`.
-        stores: folder of response stores, one per judge.
-    """
+def dataset_requests_left(block: Mapping[str, Any], stores: Path) -> pd.DataFrame:
+    """`requests_left` for one dataset, from the paths and settings of its block (`References.unmade`)."""
     templates, weights = ([Path(path) for path in block[name]] for name in ("templates", "weights"))
     item_table, rubrics = ITEMS.read(block["items"]), RUBRICS.read(block["rubrics"])
     plan = references.load_plan(item_table, rubrics, templates, weights, block["settings"])
-    return to_make(plan, block["rounds"], {name: Store(stores / name) for name in plan.judges})
+    return requests_left(plan, block["rounds"], {name: Store(stores / name) for name in plan.judges})
 
 
 def _still_open(plan: Plan, left: list[str], responses: Mapping[str, pd.DataFrame]) -> int:
@@ -83,14 +62,8 @@ def _still_open(plan: Plan, left: list[str], responses: Mapping[str, pd.DataFram
 
 
 def _add(found: Mapping[str, dict[str, float]], plan: Plan, step: str, counts: pd.Series, *, least: bool) -> None:
-    """Add the requests of a step to the row of the judge that answers the step.
-
-    Args:
-        found: dictionary from a judge to its row of `to_make`.
-        plan: plan by which the reference answers are made.
-        step: the step.
-        counts: number of requests under each profile.
-        least: True if the requests are asked even if every text is accepted at once.
+    """Add the requests of a step, by profile, to the row of its judge; `least`: asked even if every text is accepted at
+    once.
     """
     name = references.judge_of(step, plan.judges)
     row = found[name]
@@ -102,42 +75,20 @@ def _add(found: Mapping[str, dict[str, float]], plan: Plan, step: str, counts: p
 
 
 def reads_to_come(reads: pd.DataFrame, conditions_: Sequence[str], *, n: int, levels: Collection[int]) -> float:
-    """Greatest number of reads that a study still gets when the missing reference answers are made.
-
-    Args:
-        reads: the plan of one study, dataset and judge, made without these reference answers.
-        conditions_: conditions of the study.
-        n: scale of the reference answers.
-        levels: scores that the reference answers are written for.
-
-    Returns:
-        Number of conditions that show one of the reference answers, times the number of reads in the condition that has
-        the most reads. From this product, the reads that the plan already has in the conditions with a reference answer
-        are subtracted. The result is 0 if no condition shows one of the reference answers, and NaN if one does but the
-        plan has no read on the scale.
+    """Greatest number of reads that a study still gets when missing reference answers are made: those of its largest
+    condition, for each condition that shows one, less those planned. 0 without such conditions, NaN without reads on
+    the scale.
     """
     of_scale = reads[reads["n"] == n]
-    shown = [name for name in conditions_ if conditions.read(name, n).reference in levels]
-    if not shown:
+    showing = [name for name in conditions_ if conditions.read(name, n).reference in levels]
+    if not showing:
         return 0
     most = of_scale["condition"].value_counts().max()
-    return float(most * len(shown) - of_scale["condition"].isin(shown).sum())
+    return float(most * len(showing) - of_scale["condition"].isin(showing).sum())
 
 
-def to_come(block: Mapping[str, Any], plans: Path, dataset: str, judge: str) -> dict[str, float]:
-    """Greatest number of reads to come, see `reads_to_come`, in each study that shows a judge a dataset's answers.
-
-    Args:
-        block: the dataset's `settings`, see `to_make_of`, and its `studies`, each with `judges`, `scales` and
-            `conditions`.
-        plans: folder of plans, with one folder per study and dataset and one file per judge.
-        dataset: id of the dataset.
-        judge: id of the judge.
-
-    Returns:
-        Dictionary from each study to its number, and from `EVERY` to the sum. If a study's number is NaN (not known),
-        so is the sum.
-    """
+def study_reads_to_come(block: Mapping[str, Any], plans: Path, dataset: str, judge: str) -> dict[str, float]:
+    """`reads_to_come` of each study that shows a judge a dataset's answers, and their sum."""
     scale = {"n": block["settings"]["n"], "levels": block["settings"]["levels"]}
     by_study = {}
     for study, shows in block["studies"].items():

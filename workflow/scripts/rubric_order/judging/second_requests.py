@@ -1,7 +1,7 @@
 """Second requests, for answers that choose no label: prompt and answer are sent again, to be completed with a label.
 
-The first answer and its log-probabilities are kept. The log-probabilities of a constrained answer add up to 1 over the
-labels, so they do not say how likely the judge was to write any label.
+The first log-probabilities are kept: those of a constrained answer sum to 1 over the labels, whatever the judge would
+have written.
 """
 
 import hashlib
@@ -16,18 +16,8 @@ from rubric_order.settings.judges import Judge
 
 
 def second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Judge, probe: Probe) -> pd.DataFrame:
-    """A second request for each request whose answer chooses no label. Prompts with several questions get none.
-
-    Args:
-        requests: see `requests.render_requests`.
-        responses: responses to these requests, in the order of the requests.
-        judge: the judge's settings.
-        probe: probe that reads the answers.
-
-    Returns:
-        Rows of `requests` with new request ids, `first_id` (id of the first request) and `begun` (beginning of the
-        answer). In answer format `feedback`, `begun` is the first answer and the mark ``[RESULT]``, behind which the
-        judge writes a label. In other formats, `begun` is the judge's `answer_prefix`, and the answer is written anew.
+    """A second request for each of one question whose answer chooses no label, with `first_id` and `begun`: with
+    feedback the first answer and ``[RESULT]``, else `answer_prefix`, from which the answer is written anew.
     """
     rows = zip(responses["text"], responses["error"], responses["finish_reason"], requests["questions"], strict=True)
     unread = [
@@ -44,8 +34,7 @@ def second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: J
     return second.assign(request_id=request_ids, begun=begun)
 
 
-def of_studies(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Judge) -> pd.DataFrame:
-    """Second requests of several studies, see `second_requests`; column `probe` names the probe of each request."""
+def study_second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Judge) -> pd.DataFrame:
     nothing = requests.iloc[:0].rename(columns={"request_id": "first_id"}).assign(request_id="", begun="")
     parts = (
         second_requests(requests.loc[rows], responses.loc[rows], judge=judge, probe=probes.load(probe))
@@ -61,14 +50,10 @@ def _chooses(text: object, finish_reason: object, records: list[Mapping[str, Any
 
 
 def completed(text: object, prefix: str) -> str:
-    """An answer with the prefix that the judge was made to begin it with.
-
-    The judge did not choose the prefix. So an answer that adds nothing to the prefix is empty, like a null text.
-    """
+    """An answer with the prefix that the judge did not choose; empty if it adds nothing to the prefix."""
     answer = text if isinstance(text, str) else ""
     return prefix + answer if answer.strip() else ""
 
 
 def second_id(first_id: str, begun: str) -> str:
-    """Id of a second request: a hash of the first request's id and the beginning of the answer."""
     return hashlib.blake2b(f"constrained\x1f{first_id}\x1f{begun}".encode(), digest_size=16).hexdigest()

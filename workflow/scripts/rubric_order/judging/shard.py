@@ -50,33 +50,18 @@ def judge(
     watch: Watch = progress,
     keep_open: bool = False,
 ) -> pd.DataFrame:
-    """Responses to all requests, in their order.
+    """Responses to all requests, in their order: columns of `RESPONSES`, and `constrained_text` with second requests.
 
     Args:
-        requests: one shard's requests, sorted so that neighbours share prefixes. Column `probe` names the probe of each
-            request's study, and column `study` the study, if there are several.
-        store: the judge's response store.
-        start_engine: loads the model. It is called only where the store lacks an answer.
-        accept_failures: whether a failure that may pass is taken as final.
-        retry_failed: whether to ask again the requests that failed for good.
-        refuse_mixed: raises InputError where answers (`engine`, `model`) come from several versions, see
-            `versions.check`. It is called before anything is asked, and at the end. None accepts all versions.
-        second_requests: function that makes second requests from requests and their responses, see
-            `second_requests.second_requests`. None if the judge gets no second requests.
-        readable: count of the answers that can be read. It stops a study of which none can, see `Readable`. None to
-            read nothing.
-        watch: function that takes the responses, their number and `readable`, passes the responses on, and shows
-            progress.
-        keep_open: whether the engine stays open when this function ends, since more will be asked. The caller that
-            starts the engine then closes it.
-
-    Returns:
-        Table with the columns of `contracts.responses.RESPONSES`, except `RUN_COLUMNS`. With second requests it also
-        has column `constrained_text`.
-
-    Raises:
-        InputError: some requests failed for a reason that may pass, or no answer can be read. All answers are in the
-            store.
+        requests: one shard, neighbours sharing prefixes; column `probe`, and `study` if there are several.
+        start_engine: loads the model, only where the store lacks an answer.
+        accept_failures: take failures that may pass as final, where they else are an `InputError`.
+        retry_failed: ask again the requests that failed for good.
+        refuse_mixed: refuses answers of several versions, before anything is asked and at the end.
+        second_requests: makes second requests from requests and responses.
+        readable: stops a study of which no answer can be read; None reads nothing.
+        watch: passes responses on and shows progress.
+        keep_open: leave the engine open; who starts it closes it.
     """
     with contextlib.ExitStack() as started:
         engine = functools.cache(lambda: _start(start_engine, None if keep_open else started))
@@ -199,7 +184,6 @@ def _recall(readable: Readable, answered: pd.DataFrame, store: Store) -> None:
 
 
 def count_read(readable: Readable, requests: pd.DataFrame, responses: pd.DataFrame) -> None:
-    """Count the responses to some requests that can be read."""
     table = responses[["request_id", "error", *READ]].astype(object)
     rows = table.where(table.notna(), None).to_dict("records")
     by_request = {row["request_id"]: Response(**row) for row in rows}
@@ -209,7 +193,6 @@ def count_read(readable: Readable, requests: pd.DataFrame, responses: pd.DataFra
 
 
 def _answers(requests: pd.DataFrame, store: Store, columns: list[str] | None = None) -> pd.DataFrame:
-    """Rows of the store for the requests, in their order."""
     done = store.read(requests["request_id"], columns)
     if len(done) != len(requests):
         raise RuntimeError(f"{len(requests) - len(done)} requests were not answered")
@@ -217,7 +200,6 @@ def _answers(requests: pd.DataFrame, store: Store, columns: list[str] | None = N
 
 
 def as_requests(table: pd.DataFrame) -> Iterator[Request]:
-    """The requests of a table with the columns of `requests.distinct_requests` and `requests.render_requests`."""
     for row in table.itertuples():
         yield Request(
             row.request_id,
@@ -234,7 +216,6 @@ def as_requests(table: pd.DataFrame) -> Iterator[Request]:
 
 
 def _questions(records: Iterable[Mapping[str, Any]]) -> tuple[Question, ...]:
-    """Questions from the records in files of requests. Equal questions are one object."""
     return _same(tuple((record["name"], tuple(record["labels"]), record["names"]) for record in records))
 
 
@@ -244,15 +225,9 @@ def _same(questions: tuple[tuple[Any, ...], ...]) -> tuple[Question, ...]:
 
 
 def keep(responses: Iterable[Response], store: Store, engine: str, *, source: Iterator[Response] | None = None) -> None:
-    """Write responses to the store in chunks. Finished responses are kept even if the engine fails or stalls.
-
-    Args:
-        responses: the responses to write.
-        store: the store to write to.
-        engine: description of the engine, as JSON.
-        source: the engine's own iterator, whose responses `responses` passes on. If a signal ends the job during a
-            write, the exception is raised here and the engine does not see it. This function then throws the exception
-            into `source`, and also keeps the responses that the engine still yields.
+    """Write responses to the store in chunks, also if the engine fails or stalls. If a signal ends the job during a
+    write, the engine does not see it: the exception is thrown into `source`, its own iterator, and what it still yields
+    is kept.
     """
     chunk: list[Response] = []
     turn, ended = threading.Lock(), threading.Event()
@@ -294,11 +269,6 @@ def keep(responses: Iterable[Response], store: Store, engine: str, *, source: It
 
 
 def _write_at_last(write: Callable[[], bool], folder: Path) -> None:
-    """Write the remaining responses. If the disk is full, try for a while, since space may be freed.
-
-    Raises:
-        InputError: the responses cannot be written.
-    """
     deadline = time.monotonic() + LAST_SECONDS
     while not write():
         if time.monotonic() >= deadline:
@@ -307,7 +277,7 @@ def _write_at_last(write: Callable[[], bool], folder: Path) -> None:
 
 
 def measured(responses: Iterable[Response], note: Callable[[dict[str, Any]], None]) -> Iterator[Response]:
-    """Pass responses on. At the end, even of a job cut short, note the numbers of requests and tokens, and the time."""
+    """Pass responses on; at the end, even of a job cut short, note the numbers of requests and tokens, and the time."""
     marks = Marks()
     run = dict.fromkeys(("requests", "failed", "prompt_tokens", "cached_tokens", "completion_tokens"), 0)
     try:

@@ -1,14 +1,11 @@
-"""Job arrays of Snakemake's executor for SLURM. Its version 2.8 has four faults, which this module works around.
+"""Job arrays of Snakemake's executor for SLURM, and ways around four faults of its version 2.8.
 
-- Every task of an array starts a process of Snakemake for the array's first job. This process runs the command of the
-  task's own job. But it then checks the output of the first job, and removes that output after a failure (the
-  executor's issue 447). The commands of all tasks are among the arguments, so a task can run its own command instead.
-- All tasks ask SLURM for the resources of the first job. So the jobs of an array must need the same resources.
-- The executor forgets jobs that Snakemake may not start at once, and Snakemake waits for ever (the executor's issue
-  473). So ``--jobs`` must be at least the number of jobs of each rule whose jobs become arrays.
-- The commands of all tasks are one argument of ``sbatch --wrap``. If this argument is longer than Linux allows, the
-  executor submits a script instead, with the commands on a separate line. Then no task gets a command, and all tasks
-  run the first job. So the commands of one submission must fit into one argument.
+- Each task starts Snakemake for the array's first job, and after a failure removes that job's output (the executor's
+  issue 447). The arguments hold the commands of all tasks, so a task can run its own instead.
+- All tasks get the resources of the first job, so the jobs of an array must need the same.
+- The executor forgets jobs that may not start at once (its issue 473), so ``--jobs`` must be at least the jobs of each
+  rule.
+- Commands too long for one argument of ``sbatch --wrap`` are submitted as a script: all tasks run the first job.
 """
 
 import base64
@@ -36,11 +33,7 @@ OWN_COMMAND = "RUBRIC_ORDER_ARRAY_TASK"
 
 
 def become_own_task(arguments: Sequence[str]) -> None:
-    """Replace this Snakemake with the command of the task's own job, if it is a task of an array; else do nothing.
-
-    Raises:
-        InputError: see `command_of_task`.
-    """
+    """Replace this Snakemake with the command of its own task, if it is a task of an array."""
     command = command_of_task(arguments, os.environ)
     if command is not None:
         os.environ[OWN_COMMAND] = os.environ[TASK]
@@ -48,23 +41,9 @@ def become_own_task(arguments: Sequence[str]) -> None:
 
 
 def command_of_task(arguments: Sequence[str], environment: Mapping[str, str]) -> str | None:
-    """The shell command of this task's own job.
-
-    Args:
-        arguments: the command line of this Snakemake.
-        environment: its environment variables.
-
-    Returns:
-        The command. None if this Snakemake needs no other command, in one of three cases:
-
-        - It is no task of an array.
-        - It runs the task's own command already.
-        - The arguments have no command for the task. Either the task is the first of its array, or the executor did not
-          start this Snakemake.
-
-    Raises:
-        InputError: the executor started this Snakemake, the task is not the first of its array, and the arguments have
-            no command for the task. Without the error, the task would run the job of the first task.
+    """The shell command of this task's own job; None if this Snakemake needs no other one: it is no task, runs its own
+    command already, or is the first task. Without a command for any other task it would run the first one's job: an
+    `InputError`.
     """
     task = environment.get(TASK)
     if task is None or environment.get(OWN_COMMAND) == task:
@@ -82,7 +61,6 @@ def command_of_task(arguments: Sequence[str], environment: Mapping[str, str]) ->
 
 
 def _commands(arguments: Sequence[str]) -> dict[str, str]:
-    """Dictionary from each task to its compressed command. The option that holds them is one argument, or two."""
     for entry, following in zip(arguments, [*arguments[1:], ""], strict=True):
         key, separator, value = entry.partition("=")
         if key == OPTION:
@@ -94,12 +72,9 @@ def check_length(commands: Mapping[str, Sequence[str]], limit: int, *, as_script
     """Check that each submission's commands fit into one argument.
 
     Args:
-        commands: dictionary from a rule to the shell commands of its jobs.
+        commands: shell commands of the jobs of each rule.
         limit: most tasks of one submission.
-        as_script: whether commands are submitted as a script (``slurm-pass-command-as-script``).
-
-    Raises:
-        InputError: the commands do not fit, or are submitted as a script.
+        as_script: whether ``slurm-pass-command-as-script`` is set, which arrays do not survive.
     """
     if as_script and any(len(of_rule) > 1 for of_rule in commands.values()):
         raise InputError("slurm-array-jobs: tasks of an array need slurm-pass-command-as-script to be unset")
@@ -117,25 +92,16 @@ def check_length(commands: Mapping[str, Sequence[str]], limit: int, *, as_script
 
 
 def _length(command: str) -> int:
-    """Bytes that a command adds to the argument: compressed, in hexadecimal digits, with its key, all in base 64."""
     return -(-(2 * len(zlib.compress(command.encode(), level=9)) + len('"1000": "", ')) * 4 // 3)
 
 
 def is_array(rule: str, rules: str) -> bool:
-    """Tell whether jobs of a rule become arrays, for `rules` in the executor's form."""
     return not {rule, "all"}.isdisjoint(name.strip() for name in rules.replace(";", ",").split(","))
 
 
 def check(jobs: Iterable[tuple[str, Mapping[str, object]]], rules: str, limit: int | None) -> None:
-    """Check that the jobs of a run can be submitted as arrays.
-
-    Args:
-        jobs: rule and resources of each job.
-        rules: the rules whose jobs become arrays, in the executor's form: names with commas between them, or ``all``.
-        limit: most jobs that Snakemake runs at once; None for no limit.
-
-    Raises:
-        InputError: jobs of one array need different resources, or a rule has more than `limit` jobs.
+    """Check that jobs of one array need the same, and that no rule has more than `limit` jobs (those that run at once).
+    `rules`: those whose jobs become arrays, with commas, or ``all``.
     """
     counts: dict[str, int] = defaultdict(int)
     asked: dict[str, set[str]] = defaultdict(set)
@@ -153,14 +119,7 @@ def check(jobs: Iterable[tuple[str, Mapping[str, object]]], rules: str, limit: i
 
 
 def check_run(workflow: Any) -> None:
-    """Check the jobs of a run that asks for arrays, see `check` and `check_length`; do nothing in other runs.
-
-    Args:
-        workflow: Snakemake's workflow, when its first job is about to start.
-
-    Raises:
-        InputError: see `check` and `check_length`.
-    """
+    """Check the jobs of a run that asks for arrays; `workflow` is Snakemake's, when its first job is about to start."""
     settings = workflow.executor_settings
     if not (arrays := getattr(settings, "array_jobs", None)):
         return

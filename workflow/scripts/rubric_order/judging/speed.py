@@ -22,12 +22,9 @@ class Speed(NamedTuple):
     """Speed of one job.
 
     Attributes:
-        tokens: tokens computed per second: those of answers, and those of prompts except cached tokens. NaN if the
-            judge counts no tokens.
-        requests: requests answered per second.
-        low, high: lower and upper end of a 95% interval of the time per token, or per request if the judge counts no
-            tokens. Each end is a factor, by which the time that follows from `tokens` or `requests` is multiplied. NaN
-            if config gives the speed, or if runs are too short for an interval.
+        tokens: computed per second: those of answers and uncached prompts; NaN if none are counted.
+        requests: answered per second.
+        low, high: 95% interval of the time per token (or request), as factors; NaN without enough runs.
     """
 
     tokens: float = math.nan
@@ -37,7 +34,7 @@ class Speed(NamedTuple):
 
 
 class Marks:
-    """Progress of a run: marks with the time, the number of answers and the number of computed tokens."""
+    """Marks of a run: time, answers, and computed tokens."""
 
     def __init__(self) -> None:
         self._begun = time.monotonic()
@@ -45,14 +42,11 @@ class Marks:
         self.marks: list[tuple[float, int, int]] = []
 
     def seconds(self) -> float:
-        """Time since the run began."""
         return time.monotonic() - self._begun
 
     def answered(self, tokens: int) -> None:
-        """Note an answer. At first each answer sets a mark, later every second answer, every fourth, and so on.
-
-        Args:
-            tokens: tokens that the run has computed so far.
+        """Note an answer, with the tokens that the run has computed: at first each sets a mark, later every second,
+        fourth, and so on.
         """
         self._count += 1
         if self._count % self._step == 0:
@@ -61,10 +55,9 @@ class Marks:
             self.marks, self._step = self.marks[1::2], 2 * self._step
 
 
-def of_judge(judge: Judge, store: Store) -> Speed | None:
-    """Speed of a judge, from its settings, or else from the notes of its runs. None where neither gives a speed.
-
-    The time to load the model does not count.
+def judge_speed(judge: Judge, store: Store) -> Speed | None:
+    """Speed of a judge, from its settings or the notes of its runs, without the time to load the model; None without
+    either.
     """
     if judge.throughput:
         return Speed(judge.throughput)
@@ -78,24 +71,18 @@ def of_judge(judge: Judge, store: Store) -> Speed | None:
 
 
 def computed(run: Mapping[str, Any]) -> int:
-    """Tokens that a run computed."""
     return int(run["prompt_tokens"] - run["cached_tokens"] + run["completion_tokens"])
 
 
 def _parts(runs: Sequence[Mapping[str, Any]]) -> np.ndarray:
-    """Seconds, requests and tokens from each mark of a run to the next one, shape (parts, 3)."""
     parts = [np.diff([(0.0, 0, 0), *run.get("marks", ())], axis=0).reshape(-1, 3) for run in runs]
     return np.concatenate([np.empty((0, 3)), *parts])
 
 
 def interval(parts: np.ndarray) -> tuple[float, float]:
-    """Interval of a ratio of sums (seconds per token), as factors of the ratio, by the jackknife with Student's t.
-
-    Args:
-        parts: numerator and denominator of each part, shape (parts, 2).
-
-    Returns:
-        Lower and upper end; NaN with fewer than three parts, or if a sum over all parts but one is not above 0.
+    """Interval of a ratio of sums (seconds per token), as factors of the ratio, by the jackknife with Student's t; NaN
+    with fewer than three parts, or if a sum over all but one is not above 0. `parts`: numerator and denominator, shape
+    (parts, 2).
     """
     n, whole = len(parts), parts.sum(axis=0)
     rest = whole - parts

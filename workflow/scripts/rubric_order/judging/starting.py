@@ -25,11 +25,6 @@ log = logging.getLogger(__name__)
 
 
 def check(judge: Judge, requests: pd.DataFrame) -> None:
-    """Refuse requests that the engine of a judge cannot answer.
-
-    Raises:
-        InputError: prompts ask several questions, and the engine answers one question per prompt.
-    """
     if not judge.capabilities.several_questions and (requests["questions"].str.len() > 1).any():
         raise InputError(
             "judge: its engine answers one question per prompt; a study asks it several, of several criteria"
@@ -37,12 +32,8 @@ def check(judge: Judge, requests: pd.DataFrame) -> None:
 
 
 class Starter:
-    """Context manager whose call starts a judge's engine. It holds the engine's devices and locks until the block ends.
-
-    Args:
-        judge: the judge that answers.
-        kept: the judge's response store, in a folder with the judge's name.
-        resources: devices and weights of the job.
+    """Context manager whose call starts a judge's engine, and that holds the engine's devices and locks until the block
+    ends.
     """
 
     def __init__(self, judge: Judge, kept: Store, resources: Resources) -> None:
@@ -75,9 +66,8 @@ class Starter:
         return engine
 
     def _batches(self, judge: Endpoint) -> Engine[Any]:
-        """Engine of a judge that is asked in batches. Batches of earlier jobs are taken up, and their answers stored.
-
-        Batches need no separate process like `sender`, since an endpoint keeps the answers of a batch.
+        """Engine of a judge that is asked in batches, after those of earlier jobs were taken up. It needs no process
+        like `sender`, since an endpoint keeps the answers of a batch.
         """
         from rubric_order.judging.engines.batches.engine import BatchEngine
 
@@ -93,7 +83,7 @@ class Starter:
         return engine
 
     def _turn(self, *, batches: bool = False) -> Turn:
-        """Wait until no other job asks the endpoint, since its limits hold for all jobs together. Returns the turn."""
+        """Wait until no other job asks the endpoint, since its limits hold for all jobs together."""
         folder = self._kept.folder
         self._held.enter_context(locks.only_writer(folder / "calls"))
         calls = folder / "open_calls.jsonl"
@@ -111,17 +101,15 @@ class Starter:
         return turn
 
     def _spent(self) -> Amount:
-        """Use of the judge's budget by all calls in the store."""
         spent = self._kept.spent()
         return Amount(int(spent["calls"]), int(spent["tokens"]), spent["cost"])
 
     def _book(self, calls: Path) -> None:
-        """Wait for the sender of a killed job to end, then book the calls that the job left, see `open_calls.book`."""
+        """Wait for the sender of a killed job to end, then book the calls that the job left."""
         with locks.only_writer(calls):
             open_calls.book(calls, self._kept)
 
     def _book_at_end(self, calls: Path) -> None:
-        """Book the calls that the job leaves. If the disk takes nothing, the next job books them."""
         try:
             self._book(calls)
         except OSError as error:

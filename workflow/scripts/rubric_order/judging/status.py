@@ -27,51 +27,23 @@ UNSENT = {"made": "not sent yet", "creating": "being created", "created": "sent"
 def request_files(
     judge: str, studies: Iterable[str], requests: Path, steps: Mapping[str, Sequence[str]], references: Path
 ) -> dict[str, Path | list[Path]]:
-    """Files of a judge's requests, as `judge_status` takes them.
-
-    Args:
-        judge: the judge's id.
-        studies: studies that ask the judge.
-        requests: folder of requests, with one folder per study and one file per judge.
-        steps: dictionary from a dataset to the steps of making its reference answers that the judge answers.
-        references: folder of reference answers, with the requests of each step.
-
-    Returns:
-        Dictionary from each study to its file, and from ``references of DATASET`` to the files of the dataset's steps.
+    """Files of a judge's requests, by study, and as ``references of DATASET`` those of the steps of making reference
+    answers.
     """
-    of_studies = {study: requests / study / f"{judge}.parquet" for study in studies}
-    return of_studies | {
+    study_files = {study: requests / study / f"{judge}.parquet" for study in studies}
+    return study_files | {
         f"references of {dataset}": [references / dataset / step / "requests" / f"{judge}.parquet" for step in names]
         for dataset, names in steps.items()
     }
 
 
 def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) -> pd.DataFrame:
-    """Progress of one judge.
+    """Progress of one judge, one row per study and one for all; null where requests are not collected yet.
 
-    Args:
-        requests: dictionary from a study to the file or files of the judge's requests. A file need not exist yet. Of
-            several files only the existing ones count: the requests for making reference answers become known step by
-            step.
-        store: the judge's response store.
-
-    Returns:
-        One row per study, and one row for all studies together. Columns are null for a study whose requests are not
-        collected yet.
-
-        - `requests`: number of requests. Each of them is either `done` (answered), `failed_passing` (failed for a
-          reason that may pass), `failed_for_good` or `missing`.
-        - `prompt_tokens`, `completion_tokens`, `cached_tokens`: tokens of the answered requests.
-        - `cost`: money. In the row for all studies it covers the whole store, with failed calls and with requests that
-          are in no study any more.
-        - `other`: number of requests that are in no study any more, in the row for all studies.
-        - `mixed`: versions that the answers come from, if there are several, see `versions.listed`.
-        - `hours`: hours of judging, in the row for all studies. Jobs that were killed are not counted.
-        - `in_batches`: number of requests that open batches hold.
-        - `open_batches`: number of open batches, in the row for all studies.
-
-    Raises:
-        InputError: the record of a batch cannot be read.
+    Each request is `done`, `failed_passing`, `failed_for_good` or `missing`. The row for all has the `cost` of the
+    whole store, failed calls and `other` requests (in no study any more) included, and `hours` without killed jobs.
+    `mixed` lists several versions. Of several files only those that exist count: requests for reference answers become
+    known step by step.
     """
     columns = ["cost", "engine", "model", *TOKEN_COLUMNS]
     rows, ours = [], [np.array([], np.uint64)]
@@ -131,25 +103,8 @@ def judge_status(requests: Mapping[str, Path | Sequence[Path]], store: Store) ->
 
 
 def open_batches(store: Store, now: datetime) -> pd.DataFrame:
-    """Batches of one judge whose answers are not stored yet.
-
-    Args:
-        store: the judge's response store.
-        now: the present time, with a time zone; ages are counted up to it.
-
-    Returns:
-        One row per batch, in the order in which they were sent. Times are in ISO 8601; missing if they are not known.
-
-        - `batch`: the endpoint's id, or the record's key if the batch has no id yet.
-        - `looked`: time at which a job last looked at the batch.
-        - `state`: state at that time, in the endpoint's word; before the first look, a word of `UNSENT`.
-        - `done`: number of requests that were answered at that time.
-        - `requests`: number of requests.
-        - `sent`: time of sending.
-        - `age_hours`: hours since `sent`.
-
-    Raises:
-        InputError: the record of a batch cannot be read.
+    """Batches of one judge whose answers are not stored yet, as sent; `state` and `done` are of the last look (before
+    it, see `UNSENT`), times in ISO 8601, `age_hours` up to `now`.
     """
     records = Records(store.folder / "batches")
     rows = []
@@ -172,12 +127,10 @@ def open_batches(store: Store, now: datetime) -> pd.DataFrame:
 
 
 def _written(time: datetime | None) -> str | None:
-    """A time in ISO 8601, to the second."""
     return time.isoformat(timespec="seconds") if time else None
 
 
 def _records(store: Store) -> list[Record]:
-    """Records of the judge's open batches."""
     return Records(store.folder / "batches").all()
 
 
@@ -187,12 +140,11 @@ def _names(path: Path) -> pa.ChunkedArray:
 
 
 def _hashes(names: pd.Series) -> np.ndarray:
-    """Hashes of 64 bits of request ids, so that millions of requests fit into memory."""
     return pd.util.hash_array(names.to_numpy(object), categorize=False)
 
 
 def _counts(results: pd.DataFrame) -> dict[str, Any]:
-    """Number of requests with each outcome, and sums of tokens and cost, from the known results of requests."""
+    """Number of requests with each outcome, and sums of tokens and cost."""
     passing, failed = may_pass(results["error"]), results["error"].notna()
     answered = results[~failed]
     return {

@@ -1,11 +1,7 @@
-"""The response store: a judge's finished requests, on disk.
+"""The response store: a judge's finished requests, in Parquet files that are named by the hash of their bytes.
 
-A store is a folder of Parquet files. Each file is named by the hash of its bytes and never changes. Several jobs can
-write to a store, and join its files, at the same time. A file is removed only after another file on disk holds all of
-its rows.
-
-The cost of reading grows with the number of requests that are read. First the ids of all requests are read, one file
-at a time. Then only the row groups that hold the wanted requests are read.
+Files never change, and go only after another on disk holds all their rows, so several jobs may write and join at a
+time. Reading costs by what is read: the ids of all requests, file by file, then the row groups with the wanted ones.
 """
 
 import errno
@@ -39,12 +35,8 @@ KEYS = ["request_id", "error"]  # the request of a row, and the error that says 
 
 
 class _Found(NamedTuple):
-    """The best rows of some requests.
-
-    Attributes:
-        paths: the files that hold any of the requests.
-        file: index in `paths` of each request's file, shape (n_found,).
-        row: index of each request's row in its file, shape (n_found,).
+    """Best rows of some requests: files that hold any, and each request's file (index in `paths`) and row, shape
+    (n_found,).
     """
 
     paths: list[Path]
@@ -59,7 +51,6 @@ class Store:
         self.folder = Path(folder).absolute()  # a function that judges may change the working directory
 
     def can_hold(self, response: Response) -> bool:
-        """True if each field of a response fits its type in `SCHEMA`, and no number is too large."""
         try:
             _table([response], None)
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
@@ -67,19 +58,13 @@ class Store:
         return True
 
     def append(self, responses: list[Response], *, engine: str | None = None) -> None:
-        """Write finished requests, with the description of the engine. They are on disk when the method returns."""
+        """Write finished requests; they are on disk when the method returns."""
         if responses:
             self._write(_groups(_table(responses, engine)))
 
     def read(self, request_ids: Iterable[str] | None = None, columns: list[str] | None = None) -> pd.DataFrame:
-        """Results of requests: one row per request, in the order of `request_ids`. Unknown requests have no row.
-
-        A request can have several rows in the store. An answer is preferred to a failure for good, and a failure for
-        good to a failure that may pass.
-
-        Args:
-            request_ids: the requests; None for all in the store.
-            columns: columns of `SCHEMA` to read; None for all. `request_id` and `error` are always read.
+        """Results of requests, in their order, one row per known request (all if None). An answer is preferred to a
+        failure for good, and that to one that may pass. `request_id` and `error` are read besides `columns`.
         """
         fields = [name for name in SCHEMA.names if columns is None or name in {*columns, *KEYS}]
         wanted = None if request_ids is None else pa.array(request_ids, pa.string(), from_pandas=True)
@@ -100,7 +85,7 @@ class Store:
         return table
 
     def rows_of(self, request_ids: Iterable[str]) -> set[tuple[str, str]]:
-        """Pairs of a request id and the description of an engine that gave a row about the request."""
+        """Pairs of request and engine that have a row."""
         wanted = pa.array(request_ids, pa.string(), from_pandas=True)
 
         def found() -> pd.DataFrame:
@@ -112,9 +97,8 @@ class Store:
         return set(zip(rows["request_id"], rows["engine"].astype(object), strict=True))
 
     def spent(self) -> dict[str, float]:
-        """Use of the judge's budget by all calls, failed ones included: ``calls``, ``tokens`` and ``cost``.
-
-        A call with an unknown number of tokens counts as the most tokens that it can have used.
+        """``calls``, ``tokens`` and ``cost`` of all calls, failed ones included; unknown tokens count as the most that
+        there can be.
         """
         numbers = ["prompt_tokens", "completion_tokens", "attempts", "tokens", "cost"]
 
@@ -134,7 +118,7 @@ class Store:
         return {"calls": int(rows["attempts"].sum()), "tokens": int(tokens.sum()), "cost": float(rows["cost"].sum())}
 
     def each(self, request_ids: pa.ChunkedArray, columns: list[str]) -> Iterator[tuple[pd.Series, pd.DataFrame]]:
-        """Iterate over parts of very many requests, each with its results, see `read`."""
+        """Parts of very many requests, each with its results."""
         for start in range(0, len(request_ids), PART_ROWS):
             part = request_ids.slice(start, PART_ROWS).to_pandas()
             yield part, self.read(part, columns)
@@ -148,21 +132,15 @@ class Store:
         return pa.concat_tables([_empty([name]), *self._whatever_is_joined(parts)])[name]
 
     def compact(self, request_ids: Iterable[str] | None = None) -> None:
-        """Join the small files that hold some requests into one file, without copies of rows.
-
-        Files that killed jobs left behind are joined too. Other jobs may write and read meanwhile. Only one job at a
-        time joins files: if two jobs joined the same files, both would keep all rows. The joined file keeps the best
-        row of each request and the row of every call: the row of a failed call stays beside the row of an answer that
-        came later.
-
-        Args:
-            request_ids: requests of one job. Files that hold none of them are left to other jobs. None for all.
+        """Join the small files that hold some of `request_ids` (default: any), those of killed jobs too, without copies
+        of rows. Others may read and write meanwhile; two that joined the same files would both keep all rows, so one
+        joins at a time. The best row of each request stays, and the row of every call.
         """
         wanted = None if request_ids is None else pa.array(request_ids, pa.string(), from_pandas=True)
         with locks.only_writer(self.folder / "compaction", patience=SECONDS_TO_WAIT) as alone:
-            paths = self._to_join(wanted) if alone else []
+            paths = self._joinable_files(wanted) if alone else []
             if len(paths) > 1:
-                joined = self._write(_without_copies(paths))
+                joined = self._write(_joined_groups(paths))
                 for path in paths:
                     if path != joined:
                         path.unlink(missing_ok=True)
@@ -181,10 +159,9 @@ class Store:
                     self._write(_groups(changed))
                     path.unlink()
 
-    def _to_join(self, wanted: pa.Array | None) -> list[Path]:
-        """The undamaged files with wanted requests that are small, or that share a wanted request with another file.
-
-        The files are in the order in which they were written, so that neighbours in a file of requests stay neighbours.
+    def _joinable_files(self, wanted: pa.Array | None) -> list[Path]:
+        """Sound files with wanted requests that are small or share a request with another, as written: neighbours stay
+        neighbours.
         """
         held = {}
         for path in self._paths():
@@ -202,13 +179,12 @@ class Store:
         return sorted(chosen, key=lambda path: (path.stat().st_mtime_ns, path.name))
 
     def note(self, run: dict[str, Any]) -> None:
-        """Write a note on a run: its counts of requests and tokens, and its time."""
         text = json.dumps(run, sort_keys=True)
         name = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
         files.write_text(text + "\n", self.folder / "runs" / f"{name}.json")
 
     def runs(self) -> list[dict[str, Any]]:
-        """The notes of earlier runs, the oldest first. A run that was killed has left no note."""
+        """Notes of earlier runs, the oldest first; a killed run has left none."""
         notes = []
         for path in self.folder.glob("runs/[!.]*.json"):
             try:
@@ -225,7 +201,7 @@ class Store:
         return sorted(path for path in self.folder.glob("*.parquet") if path.is_file() and path.name[0] != ".")
 
     def _whatever_is_joined(self, read: Callable[[], Any]) -> Any:
-        """Result of `read`. It is called again if another job has joined and removed a file meanwhile."""
+        """Result of `read`, called again if another job has joined and removed a file meanwhile."""
         while True:
             try:
                 return read()
@@ -234,7 +210,7 @@ class Store:
                     raise InputError(f"{self.folder}: a file of the response store cannot be read: {error}") from error
 
     def _find(self, wanted: pa.Array | None) -> _Found:
-        """File and row of the best result of each request, in the order of `wanted`, which is None for all requests."""
+        """File and row of the best result of each request, in the order of `wanted` (None: all)."""
         paths, keys, places = [], [_empty(KEYS)], []
         for path in self._paths():
             table = self._load(path, KEYS if wanted is None else ["request_id"])
@@ -255,7 +231,7 @@ class Store:
         return _Found(paths, file[best], np.concatenate([np.array([], int), *places])[best])
 
     def _load(self, path: Path, columns: list[str]) -> pa.Table | None:
-        """Columns of a file; None where the file is damaged, as by a power cut. Its requests are then asked again."""
+        """Columns of a file; None where it is damaged, as by a power cut: its requests are asked again."""
         try:
             return _read(path, columns)
         except Exception as error:
@@ -266,7 +242,6 @@ class Store:
             return None
 
     def _is_sound(self, path: Path) -> bool:
-        """Tell whether a file is undamaged: its name is then the hash of its bytes."""
         if files.content_hash(path) == path.stem:
             return True
         _ignored(path, "its content is not what was written")
@@ -278,12 +253,12 @@ def _ignored(path: Path, reason: object) -> None:
 
 
 def _has_gone(error: OSError) -> bool:
-    """Tell whether the file is gone because another job joined it after the folder was listed."""
+    # ESTALE: another job joined the file after the folder was listed
     return isinstance(error, FileNotFoundError) or error.errno == errno.ESTALE
 
 
 def _storable(value: object) -> object:
-    """A value that UTF-8 can encode. Each unpaired surrogate, which JSON allows, becomes U+FFFD."""
+    # an unpaired surrogate, which JSON allows and UTF-8 cannot encode, becomes U+FFFD
     if not isinstance(value, str):
         return value
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -305,7 +280,7 @@ def _read(path: Path, columns: list[str]) -> pa.Table:
 
 
 def _aligned(table: pa.Table, columns: list[str]) -> pa.Table:
-    """Columns of a table with the types of `SCHEMA`. Columns that files of earlier versions lack are null."""
+    # columns that files of earlier versions lack are null
     schema = _empty(columns).schema
     there = {name: table[name].cast(schema.field(name).type) for name in table.column_names}
     nulls = (pa.nulls(len(table), schema.field(name).type) for name in columns)
@@ -317,24 +292,20 @@ def _empty(columns: list[str]) -> pa.Table:
 
 
 def _rows(path: Path, rows: np.ndarray, columns: list[str]) -> Iterator[pa.Table]:
-    """Some rows of a file, see `parquet.read_rows`, with the types of `SCHEMA`."""
     with _opened(path) as file:
         for table in parquet.read_rows(file, rows, columns):
             yield _aligned(table, columns)
 
 
-def _without_copies(paths: list[Path]) -> Iterator[pa.Table]:
-    """Yield the rows of some files that are kept when the files are joined, as row groups of the joined file.
-
-    The best row of each request is kept, and so is every row of a call. Equal rows of calls are kept once.
-    """
+def _joined_groups(paths: list[Path]) -> Iterator[pa.Table]:
+    """Row groups of a joined file: the best row of each request, and every row of a call once."""
     parts = [_read(path, [*KEYS, "completion_tokens", "attempts", "cost", "engine"]) for path in paths]
     keys = pa.concat_tables(parts).unify_dictionaries()
     rows = keys.to_pandas()
     best = np.isin(np.arange(len(keys)), _best_rows(keys, keys["request_id"].unique()))
-    kept = best | (rows["attempts"].notna() & ~rows.duplicated()).to_numpy()
+    keep = best | (rows["attempts"].notna() & ~rows.duplicated()).to_numpy()
     held: list[pa.Table] = []
-    for path, part in zip(paths, np.split(kept, np.cumsum([len(part) for part in parts])[:-1]), strict=True):
+    for path, part in zip(paths, np.split(keep, np.cumsum([len(part) for part in parts])[:-1]), strict=True):
         for table in _rows(path, np.flatnonzero(part), SCHEMA.names):
             held.append(table)
             if sum(map(len, held)) >= GROUP_ROWS:
@@ -345,16 +316,11 @@ def _without_copies(paths: list[Path]) -> Iterator[pa.Table]:
 
 
 def _groups(table: pa.Table) -> Iterator[pa.Table]:
-    """A table as row groups of a file."""
-    return parquet.in_row_groups(table.unify_dictionaries().combine_chunks(), GROUP_ROWS)
+    return parquet.split_row_groups(table.unify_dictionaries().combine_chunks(), GROUP_ROWS)
 
 
 def _best_rows(table: pa.Table, request_ids: pa.Array) -> np.ndarray:
-    """Index of the best row of each known request, in the order of `request_ids`.
-
-    An answer is better than a failure for good, and a failure for good is better than one that may pass. Among equal
-    rows the first is taken.
-    """
+    """Index of the best row of each known request, in the order of `request_ids`; among equal rows the first."""
     rank = pc.is_valid(table["error"]).to_numpy().astype(int) + _may_pass(table["error"])
     order = np.argsort(rank, kind="stable")
     places = pc.index_in(request_ids, value_set=table["request_id"].take(order)).drop_null()
@@ -367,10 +333,8 @@ def _may_pass(errors: pa.Array | pa.ChunkedArray) -> np.ndarray:
 
 
 def may_pass(errors: pd.Series) -> pd.Series:
-    """True where an error is a failure for a reason that may pass. False where there is no error."""
     return pd.Series(_may_pass(pa.array(errors, pa.string(), from_pandas=True)), errors.index, dtype=bool)
 
 
 def asked_again(errors: pd.Series, *, retry_failed: bool) -> pd.Series:
-    """True where a job asks a request again: if its failure may pass or, with `retry_failed`, if it failed."""
     return errors.notna() if retry_failed else may_pass(errors)

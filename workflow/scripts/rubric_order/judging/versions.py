@@ -21,12 +21,8 @@ ANSWERED = "version of the model"  # as the endpoint names it in its answers
 
 
 def counts(answers: pd.DataFrame, *, names: Collection[str] = ()) -> dict[str, Counter[str]]:
-    """Dictionary from each part that has versions, such as the weights, to the number of answers from each version.
-
-    Args:
-        answers: columns `engine` (description, as JSON) and `model` (name of the model in the answer), without the rows
-            of failed requests.
-        names: names of the model that do not tell its version.
+    """Number of answers from each version, by part that has versions; `names` of the model do not distinguish them.
+    `answers` have columns `engine` (JSON) and `model`, without failed requests.
     """
     by_kind: dict[str, Counter[str]] = {}
     columns = answers[["engine", "model"]].astype(object)
@@ -47,12 +43,11 @@ def _told(engine: object, model: object, names: Collection[str]) -> Iterator[tup
 
 
 def listed(answers: pd.DataFrame, *, names: Collection[str] = ()) -> str:
-    """Versions of each part that has several, on one line with their numbers of answers; empty if no part has."""
+    """Versions of each part that has several, on one line with their numbers of answers."""
     return listed_counts(counts(answers, names=names))
 
 
 def listed_counts(counted: Mapping[str, Counter[str]]) -> str:
-    """Mixed versions on one line, see `listed`, from counts of answers."""
     mixed = {what: numbers for what, numbers in counted.items() if len(numbers) > 1}
     return "; ".join(
         f"{what} {', '.join(f'{version} ({number})' for version, number in sorted(numbers.items()))}"
@@ -61,20 +56,10 @@ def listed_counts(counted: Mapping[str, Counter[str]]) -> str:
 
 
 def check(answers: pd.DataFrame, *, names: Collection[str] = ()) -> None:
-    """Refuse answers of several versions under one judge, see `counts`.
-
-    Raises:
-        InputError: the answers come from several versions. The message lists them.
-    """
     refuse(counts(answers, names=names))
 
 
 def refuse(counted: Mapping[str, Counter[str]]) -> None:
-    """Refuse counts of several versions under one judge, see `counts`.
-
-    Raises:
-        InputError: the answers come from several versions. The message lists them.
-    """
     if mixed := listed_counts(counted):
         raise InputError(
             f"judge: the answers come from several versions: {mixed}; set accept_mixed: true to take them as one"

@@ -24,11 +24,7 @@ BESIDE = re.compile(r".*\.md$|LICENSE|(optimizer|scheduler|scaler|rng_state|trai
 
 
 def packaged_file(package: str, name: str) -> Path:
-    """Path of a file inside an installed package, found without importing the package.
-
-    Raises:
-        InputError: the package is not installed or has no such file.
-    """
+    """Path of a file inside an installed package, found without importing the package."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise InputError(f"gguf: package {package!r} is not installed")
@@ -39,17 +35,8 @@ def packaged_file(package: str, name: str) -> Path:
 
 
 def convert_gguf(package: str, name: str, sha256: str, output: Path, *, dtype: str) -> None:
-    """Dequantise a GGUF file into a folder with safetensors weights, tokenizer and chat template.
-
-    Args:
-        package: the package that ships the file.
-        name: the file's name.
-        sha256: checksum of the file.
-        output: the folder to make. It is renamed into place when it is complete.
-        dtype: number format of the weights, such as ``bfloat16``.
-
-    Raises:
-        InputError: the file is missing, or has another checksum.
+    """Dequantise a packaged GGUF file into a folder with safetensors weights, tokenizer and chat template, renamed into
+    place when complete.
     """
     source = packaged_file(package, name)
     digest = files.sha256(source)
@@ -90,18 +77,7 @@ def convert_gguf(package: str, name: str, sha256: str, output: Path, *, dtype: s
 
 
 def describe(model: str, revision: str | None) -> dict[str, str]:
-    """Identify a model's weights uniquely.
-
-    Args:
-        model: a folder or a file, or the id of a model on the hub.
-        revision: a branch or a tag on the hub; None for its main branch.
-
-    Returns:
-        ``weights``, a digest of the content of all local files; or ``revision``, the commit on the hub.
-
-    Raises:
-        InputError: there are no such files, or neither the hub nor its cache knows the commit.
-    """
+    """``weights``, a digest of the content of local files, or ``revision``, the commit on the hub (or in its cache)."""
     if not is_local(model):
         return {"revision": _resolve(model, revision)}
     folder = Path(model).expanduser()
@@ -114,7 +90,6 @@ def describe(model: str, revision: str | None) -> dict[str, str]:
 
 
 def local_files(model: str) -> list[Path]:
-    """The files of a local model, sorted. Hidden files and files that match `BESIDE` are left out."""
     folder = Path(model).expanduser()
     if folder.is_file():
         return [folder]

@@ -1,4 +1,1 @@
-"""Interface of ``import rubric_order``: statistics of a plain table of reads, orderings, prompts and parsing.
-
-The names in `rubric_order.__all__` are public. Everything else may change.
-"""
+"""Interface of ``import rubric_order``, whose names in `__all__` are public; everything else may change."""

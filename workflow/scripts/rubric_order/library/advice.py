@@ -19,8 +19,8 @@ from rubric_order.methods.advice import goals
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from rubric_order.intake.scales import Scale
     from rubric_order.library.results import Reads
-    from rubric_order.library.scales import Scale
 
 SHOWN = (
     *("judge", "readout", "rank", "design", "reads_budget", "orderings", "repeats", "groups", "items", "calls", "cost"),

@@ -4,30 +4,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
-
 from rubric_order.base.errors import InputError
 from rubric_order.base.labels import Labels
 from rubric_order.cards import summary
 from rubric_order.cards.card import Card
-from rubric_order.library import choice_cards, choices, estimates, logs, results, sources
-from rubric_order.library import columns as column_names
-from rubric_order.library import reads as reads_table
+from rubric_order.intake import choices, forms, score_tables
+from rubric_order.intake.columns import Columns
+from rubric_order.intake.forms import SCORES, Log
+from rubric_order.library import choice_cards, estimates, results
 from rubric_order.library.choice_cards import ChoiceCard
-from rubric_order.library.columns import Columns
 from rubric_order.pages import page as pages
-
-SCORES, CHOICES = "reads that score", "reads that choose"
 
 
 class Audit(NamedTuple):
-    """Cards of a file.
-
-    Attributes:
-        form: form of the file: `SCORES`, `CHOICES`, or the form of a log.
-        cards: cards of scores; empty if the file has choices.
-        choices: cards of choices; empty if the file has scores.
-    """
+    """Cards of a file of scores or of choices; `form` is `SCORES`, `CHOICES`, or the form of a log."""
 
     form: str
     cards: tuple[Card, ...]
@@ -35,7 +25,6 @@ class Audit(NamedTuple):
 
     @property
     def all(self) -> tuple[Card | ChoiceCard, ...]:
-        """The cards of either kind."""
         return (*self.cards, *self.choices)
 
 
@@ -49,53 +38,33 @@ def audit(
     margin_points: float = estimates.POINTS,
     margin_log_odds: float = estimates.LOG_ODDS,
 ) -> Audit:
-    """Cards of a file of reads.
+    """Cards of a file, see `score_tables.read_file`; effects below the margins (points, log-odds) count as none.
 
-    Args:
-        file: see `reads.read_file`.
-        columns, scale: see `results.bias_card`.
-        nominal: whether the orderings list candidates instead of levels.
-        labels: meanings of written labels of choices.
-        margin_points: a smaller shift of the mean score counts as none.
-        margin_log_odds: a smaller preference for a position counts as none.
-
-    Raises:
-        InputError: the form of the file is not known, or the file is not as described.
+    With `nominal`, the orderings list candidates in place of levels; `labels` are meanings of written choices.
     """
-    mapping = Columns(dict(columns or {}))
-    table = reads_table.read_file(file, packed=True)
-    if not mapping.names and (without := logs.without_order(table)):
-        raise InputError(f"{file}: {without}: {sources.ONE_ORDER}")
-    form, log = form_of(table, file, mapping, nominal=nominal or bool(labels and labels.options))
-    if form == SCORES:
-        card = results.bias_card(
-            table,
-            where=file,
-            columns=columns,
-            scale=scale,
-            margin_points=margin_points,
-            margin_log_odds=margin_log_odds,
-        )
-        return Audit(form, tuple(card), ())
-    notes = log.notes if log else ()
-    made = choice_cards.choice_cards(
-        log.choices if log else table,
-        file,
-        columns=None if log else mapping,
-        labels=labels,
-        margin_log_odds=margin_log_odds,
-        notes=notes,
+    log = read_form(file, columns, nominal=nominal, labels=labels)
+    if not log.ordered:
+        raise InputError(f"{file}: {log.form}: {score_tables.ONE_ORDER}")
+    if log.form == SCORES:
+        margins = {"margin_points": margin_points, "margin_log_odds": margin_log_odds}
+        card = results.bias_card(log.table, where=file, columns=columns, scale=scale, **margins)
+        return Audit(log.form, tuple(card), ())
+    cards = choice_cards.choice_cards(
+        log.table, file, columns=log.columns, labels=labels, margin_log_odds=margin_log_odds, notes=log.notes
     )
-    return Audit(form, (), tuple(made))
+    return Audit(log.form, (), tuple(cards))
+
+
+def read_form(file: Path, columns: Mapping[str, str] | None, *, nominal: bool, labels: choices.Labels | None) -> Log:
+    """The rows of a file in their form, see `forms.recognise`."""
+    table = score_tables.read_file(file, packed=True)
+    nominal = nominal or bool(labels and labels.options)
+    return forms.recognise(table, file, Columns(dict(columns or {})), nominal=nominal)
 
 
 def page(found: Audit, file: Path, used: Mapping[str, object]) -> str:
-    """The page of an audit, as one file that loads nothing else.
-
-    Args:
-        found: the cards.
-        file: file that was read; the page shows its name, but not its folder.
-        used: options with which the file was read.
+    """Page of an audit, one file that loads nothing else: it shows the name of `file`, not its folder, and options
+    `used`.
     """
     run = {"file": file.name, "form": found.form, **{name: value for name, value in used.items() if value}}
     if found.cards:
@@ -119,17 +88,3 @@ def page(found: Audit, file: Path, used: Mapping[str, object]) -> str:
         for card in found.choices
     ]
     return pages.render("choices.html.jinja", cards=cards, versions=summary.versions(), run=run)
-
-
-def form_of(
-    table: pd.DataFrame, where: str | Path, names: Columns, *, nominal: bool = False
-) -> tuple[str, logs.Log | None]:
-    """Form of a table, and the log if the table is a log.
-
-    Raises:
-        InputError: the table is a log with an error, or a column that `names` gives is missing.
-    """
-    if not names.names and (log := logs.recognised(table, where)) is not None:
-        return log.form, log
-    named = column_names.named(table, names, where)
-    return (CHOICES if nominal or column_names.of_choices(named) else SCORES), None

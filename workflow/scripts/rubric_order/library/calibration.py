@@ -1,6 +1,6 @@
 """Correction of the scores of single reads, learnt from reads of the same judge in many orderings.
 
-This module and its imports at the top need numpy only, so that a service loads a calibration in little time.
+Imports at the top need numpy only, so that a service loads a calibration quickly.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ import numpy as np
 from rubric_order.base.errors import InputError, nearest
 from rubric_order.base.readouts import READ, Readout
 from rubric_order.methods.calibration.model import Calibration
+from rubric_order.methods.uncertainty import enough
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rubric_order.library.reads import Single
+    from rubric_order.intake.score_tables import Single
     from rubric_order.methods.calibration.learning import Evidence
     from rubric_order.methods.position.blocks import Block
 
@@ -78,8 +79,8 @@ class Calibrations(Mapping[str, Calibration]):
         """
         if isinstance(score, bool | np.bool_):
             raise InputError(f"score: expected a whole number, found {score!r}")
-        given = {"probabilities": probabilities, "score": score}
-        rows = {name: None if value is None else np.asarray(value, dtype=float)[None] for name, value in given.items()}
+        values = {"probabilities": probabilities, "score": score}
+        rows = {name: None if value is None else np.asarray(value, dtype=float)[None] for name, value in values.items()}
         shares, written = rows["probabilities"], rows["score"]
         return float(self.scores([ordering], probabilities=shares, scores=written, regression=regression, **use)[0])
 
@@ -111,26 +112,26 @@ class Calibrations(Mapping[str, Calibration]):
         """
         calibration = self._of(use)
         n = calibration.n
-        shown = np.asarray(orderings)
+        order = np.asarray(orderings)
         truths = not isinstance(orderings, np.ndarray) and any(isinstance(v, bool) for row in orderings for v in row)
-        ordered = shown.dtype.kind in "iu" and not truths and shown.ndim == 2 and shown.shape[1] == n
-        if not ordered or (np.sort(shown, axis=1) != np.arange(1, n + 1)).any():
+        ordered = order.dtype.kind in "iu" and not truths and order.ndim == 2 and order.shape[1] == n
+        if not ordered or (np.sort(order, axis=1) != np.arange(1, n + 1)).any():
             raise InputError(
-                f"orderings: expected whole scores 1 to {n}, each once, found {_first(shown, n) or str(orderings):.60}"
+                f"orderings: expected whole scores 1 to {n}, each once, found {_first(order, n) or str(orderings):.60}"
             )
         if (probabilities is None) == (scores is None):
             raise InputError("expected either probabilities or written scores")
         if scores is not None:
             written = np.asarray(scores, dtype=float)
             bad = ~np.isnan(written) & ~((written >= 1) & (written <= n) & (written % 1 == 0))
-            if np.asarray(scores).dtype.kind == "b" or written.shape != shown.shape[:1] or bad.any():
+            if np.asarray(scores).dtype.kind == "b" or written.shape != order.shape[:1] or bad.any():
                 value = written[bad][0] if bad.any() else np.asarray(scores)
                 raise InputError(f"scores: expected whole numbers from 1 to {n}, one per read, found {value!r:.60}")
-            return self._written(calibration, written, shown, regression, "scores")
+            return self._written(calibration, written, order, regression, "scores")
         shares = np.asarray(probabilities, dtype=float)
-        if shares.shape != shown.shape or (shares < 0).any() or np.isinf(shares).any():
+        if shares.shape != order.shape or (shares < 0).any() or np.isinf(shares).any():
             raise InputError(f"probabilities: expected {n} numbers from 0 on a read, found {shares!r:.60}")
-        return self._expected(calibration, np.take_along_axis(shares, shown - 1, axis=1), shown)
+        return self._expected(calibration, np.take_along_axis(shares, order - 1, axis=1), order)
 
     def apply(
         self,
@@ -166,22 +167,22 @@ class Calibrations(Mapping[str, Calibration]):
                 a calibration for another number of levels or another rubric, prompt or model, or none by this readout;
                 or `regression` is asked for levels, or shares of levels, that were not learnt from.
         """
-        from rubric_order.library import reads as reads_table
+        from rubric_order.intake import score_tables
 
         if readout is not None and readout not in set(READ):
             raise InputError(f"readout: expected 'hard' or 'soft', found {readout!r:.60}")
         where = "reads" if not isinstance(reads, str | Path) else reads
-        table = reads_table.read_file(reads) if isinstance(reads, str | Path) else reads
+        table = score_tables.read_file(reads) if isinstance(reads, str | Path) else reads
         values = np.full(len(table), np.nan)
-        for part in reads_table.single_reads(reads_table.with_our_names(table, columns, where), where):
+        for part in score_tables.single_reads(score_tables.rename_columns(table, columns, where), where):
             calibration = self._of({**use, **part.about})
             judge = f"{where}: judge {part.about.get('judge') or next(iter(self))!r:.60}"
             if part.orderings.shape[1] != calibration.n:
                 raise InputError(
                     f"{judge}: expected {calibration.n} levels, found orderings of {part.orderings.shape[1]}"
                 )
-            own = readout or _readout(calibration, part)
-            if own == Readout.SOFT:
+            kind = readout or _readout(calibration, part)
+            if kind == Readout.SOFT:
                 _check_levels(calibration, part.scores, part.orderings, judge)
                 values[part.rows] = self._expected(calibration, part.probabilities, part.orderings)
             else:
@@ -204,7 +205,7 @@ class Calibrations(Mapping[str, Calibration]):
             InputError: there is none, or several; or a text is another than the one that was learnt with.
         """
         _check_texts(use, (*NAMES, *TEXTS))
-        chosen = {name: {"judge": name, **own.about} for name, own in self.judges.items()}
+        chosen = {name: {"judge": name, **calibration.about} for name, calibration in self.judges.items()}
         for field in NAMES:
             there = dict.fromkeys(about[field] for about in chosen.values() if field in about)
             value = use.get(field)
@@ -240,7 +241,6 @@ class Calibrations(Mapping[str, Calibration]):
 
 
 def _readout(calibration: Calibration, part: Single) -> Readout:
-    """Readout of one judge's rows of a table: soft if all reads with a score have probabilities."""
     probable = ~np.isnan(part.probabilities[:, 0])
     all_known = bool(probable.any()) and bool(probable[~np.isnan(part.scores)].all())
     return Readout.SOFT if all_known and calibration.position is not None else Readout.HARD
@@ -261,34 +261,32 @@ def _digest(text: str | None) -> str:
 def _check_levels(
     calibration: Calibration, scores: np.ndarray, orderings: np.ndarray, where: str, *, refuse: bool = False
 ) -> None:
-    """Warn of levels that were not learnt from, and of shares of levels unlike those that were; or refuse them.
+    """Warn of (or refuse) levels that were not learnt from, and shares of levels `APART` from those that were, beyond
+    chance.
 
     The expected share of a level in an ordering is proportional to the reads with this level that were learnt from,
-    times the reads with a score at its position. Shares are apart if half of the sum of their absolute differences is
-    more than `APART` above what is likely by chance.
+    times the reads with a score at its position; the distance is half the sum of absolute differences.
     """
     scored = ~np.isnan(scores)
     if calibration.counts is None or not scored.any():
         return
     level, position = calibration.counts.sum(axis=1), calibration.counts.sum(axis=0)
-    written, shown = scores[scored].astype(int) - 1, orderings[scored]
+    written, order = scores[scored].astype(int) - 1, orderings[scored]
     share = np.bincount(written, minlength=calibration.n) / len(written)
-    weights = level[shown - 1] * position
-    expected = np.bincount((shown - 1).ravel(), (weights / weights.sum(axis=1, keepdims=True)).ravel())
+    weights = level[order - 1] * position
+    expected = np.bincount((order - 1).ravel(), (weights / weights.sum(axis=1, keepdims=True)).ravel())
     by_chance = np.sqrt(2 * (calibration.n - 1) / np.pi * (1 / calibration.groups + 1 / len(written)))
     unread, apart = (level == 0) & (share > 0), np.abs(share - expected / len(written)).sum() / 2
     if unread.any() or apart > APART + by_chance:
-        found, learnt = (" ".join(f"{part:.0%}" for part in of) for of in (share, level / level.sum()))
-        unlike = (
-            f"{where}: shares of the scores 1 to {calibration.n}: {found}, where the calibration was learnt {learnt}"
-        )
+        now, learnt = (" ".join(f"{part:.0%}" for part in of) for of in (share, level / level.sum()))
+        unlike = f"{where}: shares of the scores 1 to {calibration.n}: {now}, where the calibration was learnt {learnt}"
         if refuse:
             raise InputError(f"{unlike}; regression to the mean of other texts needs texts like these")
         warnings.warn(f"{unlike}; learn a calibration from texts like these", stacklevel=4)
 
 
 def _first(shown: np.ndarray, n: int) -> str:
-    """Text for an error: an array's shape if it is no table of orderings, else the first row that is none, if any."""
+    """Text for an error: the shape if this is no table of orderings, else the first row that is none, if any."""
     if shown.ndim != 2 or shown.shape[1] != n:
         return f"an array of shape {shown.shape}"
     bad = (np.sort(shown, axis=1) != np.arange(1, n + 1)).any(axis=1)
@@ -339,15 +337,15 @@ def calibrate(
         >>> round(calibration.score([1, 2, 3], probabilities=one.iloc[0][["p_1", "p_2", "p_3"]]), 3)
         2.0
     """
+    from rubric_order.intake import score_tables
     from rubric_order.library import estimates
-    from rubric_order.library import reads as reads_table
 
     _check_texts(texts, TEXTS)
     where = reads if isinstance(reads, str | Path) else "reads"
-    table = reads_table.read_file(reads, packed=True) if isinstance(reads, str | Path) else reads
-    table = reads_table.with_our_names(table, columns, where)
+    table = score_tables.read_file(reads, packed=True) if isinstance(reads, str | Path) else reads
+    table = score_tables.rename_columns(table, columns, where)
     whole = estimates.scores_of(table, where=where)
-    uses = [*reads_table.by_use(table)]
+    uses = [*score_tables.judge_rows(table)]
     judges = {}
     for about, rows in uses:
         scores = whole if len(uses) == 1 else estimates.scores_of(table.iloc[rows], where=where)
@@ -361,13 +359,12 @@ def calibrate(
 
 def _learnt(scores: pd.DataFrame, name: str, interactions: bool) -> Calibration:
     """The calibration from the reads of one judge, criterion and condition."""
-    from rubric_order.library import reads as reads_table
-    from rubric_order.library import scales
+    from rubric_order.intake import scales, score_tables
     from rubric_order.methods.calibration import learning
     from rubric_order.methods.position import blocks
 
     written = [scales.parse(text) for text in scores["scale"].unique()]
-    reads_table.check_usual([scale for scale in written if not scale.usual], "reads")
+    score_tables.check_usual([scale for scale in written if not scale.usual], "reads")
     (block,) = blocks.blocks(scores)
     evidence = _evidence(block)
     if evidence is None:
@@ -376,10 +373,8 @@ def _learnt(scores: pd.DataFrame, name: str, interactions: bool) -> Calibration:
             ' as orderings("balanced"), with option probabilities or with a score in each'
         )
     groups = np.flatnonzero(evidence.items)
-    if len(groups) < learning.FEWEST_GROUPS:
-        raise InputError(
-            f"judge {name!r:.60}: expected at least {learning.FEWEST_GROUPS} groups to learn from, found {len(groups)}"
-        )
+    if few := enough.LEARNING.refusal(len(groups), len(groups)):
+        raise InputError(f"judge {name!r:.60}: {few}")
     return learning.learn(evidence, groups, interactions=interactions)
 
 

@@ -14,56 +14,39 @@ import pandas as pd
 from rubric_order.analyses.comparisons.position_consistency import estimate as position_consistency
 from rubric_order.base.errors import InputError
 from rubric_order.base.intervals import UNKNOWN, Interval
-from rubric_order.base.keys import EVERY, FEW_CLUSTERS
+from rubric_order.base.keys import EVERY
 from rubric_order.cards.card import number, written
 from rubric_order.cards.estimands import BEST, BIASED, EQUIVALENT, LOG_ODDS, SINGLE, Cause, Estimand, verdict
-from rubric_order.library import choices, estimates
-from rubric_order.library.choices import Labels
-from rubric_order.library.columns import Columns
+from rubric_order.intake import choice_tables
+from rubric_order.intake.choices import Labels
+from rubric_order.intake.columns import Columns
+from rubric_order.library import estimates
 from rubric_order.methods.comparisons import comparison_reads, series
-from rubric_order.methods.uncertainty import rao_scott, resampling, shares
+from rubric_order.methods.position import repetition
+from rubric_order.methods.uncertainty import distributions, enough, rao_scott, resampling, shares
 from rubric_order.parsing.choices import EMPTY
 
 FORMAT = "rubric-order choices"
 LEVEL = 0.05
+PARTS = {LOG_ODDS: 0.8, BEST: 0.1, SINGLE: 0.1}  # of `LEVEL` that each test has; their sum is 1
 MANY_TIES = 0.05  # from this share of ties among the choices on, a card warns of ties
 FEWEST_CROSSED = 0.5  # if at least this share of comparisons is read in several orders, these comparisons decide
 MOST_FAILED = 0.2  # largest share of reads without a choice with which effects can be shown to be small
+COPIED = "Two reads of one order hardly ever disagree, so that they may be copies."
 BOTH_ORDERS = "Judge each comparison in all orders, and count a candidate as the winner where it wins in all."
 
 
 class Evidence(NamedTuple):
-    """Findings on one judge's choices.
+    """Findings on one judge's choices among `n` candidates; positions count from 1, shares are of choices or
+    comparisons.
 
-    Attributes:
-        judge: name of the judge.
-        n: number of candidates.
-        places: share of each position among the choices that are no ties.
-        changed: share of comparisons whose winner changes with the order.
-        excess: how much more often two orders disagree than two reads of one order.
-        worth: log-odds that each position adds to a candidate.
-        first_last: worth of the first position minus worth of the last.
-        worst: lowest and highest end of the interval of `first_last`, if each read without a choice had chosen the last
-            position, or the first.
-        position: the position that has an effect most clearly; of pairs, the first.
-        over: the position that it is compared with; 0 for the mean position.
-        limits: sentence on the positions that the reads compare; empty if they compare all.
-        chance: greatest share of comparisons whose winner can change by chance alone.
-        always: the position that all comparisons choose whose winner changes with the order; 0 if there is none.
-        fairness: share of comparisons that are inconsistent and choose a later position most often, minus the share
-            that are inconsistent and choose the first position most often, see `series.preference_fairness`.
-        ties: share of ties among the choices.
-        failed: share of reads without a choice.
-        gold: share of choices that agree with people's choice.
-        gold_first: this share among reads that show people's choice first.
-        gold_later: this share among reads that show people's choice later.
-        gold_gap: mean over comparisons of `gold_first` minus `gold_later`, from comparisons that have both.
-        longest: share of choices that name the longest candidate.
-        crossed: share of comparisons that are read in several orders.
-        groups: effective number of groups that tell what a position adds.
-        estimands: effects of the order, from which the verdict is made.
-        counts: numbers of comparisons, of groups, and of reads with and without a choice; and the greatest number of
-            orders in which a comparison was read.
+    `places`: share of each position among choices that are no ties. `changed`: comparisons whose winner changes with
+    the order. `excess`: how much more often two orders disagree than two reads of one; unknown if repeats may be
+    copies. `worth`: log-odds that a position adds. `worst`: ends of `first_last` if each read without a choice had
+    chosen the last, or the first, position. `position` has the clearest effect, over `over` (0: the mean). `chance`:
+    greatest share that changes by chance alone. `always`: position that all changing comparisons choose. `fairness`:
+    see `series.preference_fairness`. `gold_gap`: agreement with people where their choice stands first minus later.
+    `groups`: effective number that tells the worth.
     """
 
     judge: str
@@ -71,6 +54,7 @@ class Evidence(NamedTuple):
     places: tuple[Interval, ...]
     changed: Interval
     excess: Interval
+    copied: bool
     worth: tuple[Interval, ...]
     first_last: Interval
     worst: Interval
@@ -95,13 +79,7 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class ChoiceCard:
-    """Card of one judge's choices.
-
-    Attributes:
-        evidence: the numbers.
-        verdict: one of `VERDICTS`.
-        reasons, advice, notes: sentences.
-    """
+    """Card of one judge's choices, with one of `VERDICTS`."""
 
     evidence: Evidence
     verdict: str
@@ -111,7 +89,6 @@ class ChoiceCard:
 
     @property
     def judge(self) -> str:
-        """The judge's name."""
         return self.evidence.judge
 
     def to_dict(self) -> dict[str, Any]:
@@ -147,39 +124,24 @@ def choice_cards(
     margin_log_odds: float = estimates.LOG_ODDS,
     notes: Sequence[str] = (),
 ) -> list[ChoiceCard]:
-    """Cards of choices, one per judge and number of candidates.
-
-    Args:
-        table, where, columns, labels: see `choices.as_comparisons`.
-        margin_log_odds: a smaller preference for a position counts as none.
-        notes: sentences that each card has.
-
-    Raises:
-        InputError: see `choices.as_comparisons`.
-    """
-    scores = choices.as_comparisons(table, where, columns=columns, labels=labels)
-    made = []
-    for (judge, n), own in scores.groupby(["judge", "n"], sort=True):
-        if own["score"].isna().all():
+    """Cards of choices, one per judge and number of candidates; log-odds below the margin count as none."""
+    scores = choice_tables.as_comparisons(table, where, columns=columns, labels=labels)
+    cards = []
+    for (judge, n), rows in scores.groupby(["judge", "n"], sort=True):
+        if rows["score"].isna().all():
             raise InputError(f"{where}: judge {judge!r:.60}: no choice in any row")
-        evidence = _gather(own.reset_index(drop=True), str(judge), int(n), margin_log_odds)
+        evidence = _gather(rows.reset_index(drop=True), str(judge), int(n), margin_log_odds)
         word, reasons, advice = _verdict(evidence)
-        made.append(ChoiceCard(evidence, word, reasons, advice, (*notes, *_notes(own, evidence))))
-    return made
+        cards.append(ChoiceCard(evidence, word, reasons, advice, (*notes, *_notes(rows, evidence))))
+    return cards
 
 
 class Effect(NamedTuple):
-    """What positions add to a candidate's log-odds.
+    """Log-odds that positions add to a candidate, see `Evidence`.
 
-    Attributes:
-        worth: worth of each position, with intervals; empty if comparisons are read in one order.
-        first_last: worth of the first position minus worth of the last.
-        bounds: the difference of two positions with the weakest evidence that it is small, at confidence 1 - 2 `LEVEL`.
-        p: p-value of no effect, adjusted for the number of positions.
-        position, over: the positions with the smallest p-value: one position and the mean over all (`over` is 0), or
-            two positions, of pairs and where reads do not compare all. ends: the difference, with its interval.
-        limits: see `Evidence`.
-        groups: effective number of groups with information.
+    `bounds`: the difference of two positions least clearly small, at confidence 1 - 2 `LEVEL`. `p`: of no effect,
+    adjusted for positions. `position`, `over`: those with the smallest p (`over` 0: the mean), whose difference is
+    `ends`.
     """
 
     worth: tuple[Interval, ...]
@@ -201,8 +163,8 @@ def _effect(reads: "Reads", imputed: int = 0) -> Effect:
         winners = np.where(reads.made & (winners == series.NONE), reads.shown[..., imputed - 1], winners)
     if not reads.crossed:
         won = np.where(winners > series.TIE, winners == 1, np.nan)
-        unit, read = np.nonzero(reads.made)
-        parts = reads.shown[unit, read, 0] == 1, won[unit, read], reads.pair[unit], reads.group[unit]
+        unit, order = np.nonzero(reads.made)
+        parts = reads.shown[unit, order, 0] == 1, won[unit, order], reads.pair[unit], reads.group[unit]
         rows = [series.within_pairs(*parts, level) for level in confidence]
         usual, small = map(Interval.of, rows)
         sizes = rows[0]["sizes"]
@@ -245,11 +207,9 @@ def _limits(reads: "Reads", apart: Sequence[tuple[int, int]]) -> str:
 
 
 class Reads(NamedTuple):
-    """The first read of each order of each comparison, see `position_consistency.arrays`.
+    """First read of each order of each comparison, see `position_consistency.arrays`; `group`, `pair`: indices from 0.
 
-    Attributes:
-        group, pair: index of each comparison's group, and of its candidates, from 0.
-        crossed: whether comparisons in several orders decide; otherwise comparisons of the same candidates do.
+    Comparisons in several orders decide if `crossed`; otherwise comparisons of the same candidates do.
     """
 
     winners: np.ndarray
@@ -300,12 +260,14 @@ def _gather(own: pd.DataFrame, judge: str, n: int, margin: float) -> Evidence:
     always = 0 if not primacy + recency > 0 else 1 if recency == 0 else n if primacy == 0 and n == 2 else 0
     ties = share(np.where(np.isnan(place), np.nan, place == 0))
     called = min(ties.high, 1 / (n + 1)) if ties.estimate > 0 and ties.bounded else 0.0
+    copied = value("same_order").high < repetition.HARDLY * value("other_order").estimate
     evidence = Evidence(
         judge=judge,
         n=n,
         places=tuple(share(np.where(np.isnan(decided), np.nan, decided == k)) for k in range(1, n + 1)),
         changed=Interval(1 - consistent.estimate, 1 - consistent.high, 1 - consistent.low),
-        excess=value("excess"),
+        excess=UNKNOWN if copied else value("excess"),
+        copied=copied,
         worth=effect.worth,
         first_last=effect.first_last,
         worst=Interval(effect.first_last.estimate, low.first_last.low, high.first_last.high),
@@ -335,53 +297,48 @@ def _gather(own: pd.DataFrame, judge: str, n: int, margin: float) -> Evidence:
     )
     survives = low.ends.low > 0 if effect.ends.estimate > 0 else high.ends.high < 0
     repeated = float(rows["excess"]["n_clusters"]) if "excess" in rows else 0.0
-    made = _estimands(evidence, reads, effect, survives=survives, repeated=repeated, margin=margin)
-    return evidence._replace(estimands=made)
+    effects = _estimands(evidence, reads, effect, survives=survives, repeated=repeated, margin=margin)
+    return evidence._replace(estimands=effects)
 
 
 def _estimands(
     found: Evidence, reads: Reads, effect: Effect, *, survives: bool, repeated: float, margin: float
 ) -> tuple[Estimand, Estimand, Estimand]:
-    """Effects of the order, see `estimands`.
+    """Effects of the order: `BEST` (winners that change, tested against chance), `SINGLE` (root of `excess`),
+    `LOG_ODDS`.
 
-    - `BEST`: share of the comparisons whose winner another order changes, by the order or by chance. A comparison with
-      a failed read counts as one whose winner changes. It is found if this share, with such comparisons as unchanged,
-      is above `Evidence.chance`, tested on one side at a tenth of `LEVEL`: `p` is rounded up to .001, .01, .05 or 1.
-    - `SINGLE`: the probability of a choice in one order minus that in another, as the root of its mean square over
-      comparisons: the root of `Evidence.excess`.
-    - `LOG_ODDS` that a position adds, on average over comparisons.
-
-    The margin in log-odds changes the probability of a choice between two equal candidates by tanh(margin / 2). This is
-    the margin of `SINGLE`; that of `BEST` is half of it. If so few winners change, by chance or not, an effect is small
-    whatever its log-odds are, so that `BEST` alone decides. Otherwise the other two do.
-
-    Args:
-        survives: whether a finding does not depend on what failed reads would have chosen.
-        repeated: number of groups with comparisons that were read twice in each order.
+    The margin in log-odds moves the choice between equals by tanh(margin / 2): the margin of `SINGLE`, twice that of
+    `BEST`. A failed read counts as a change (as none in the test, one-sided, p rounded up). Few changing winners are a
+    small effect whatever the log-odds. Each test has a part of `LEVEL`, see `PARTS`, by which its `p` is divided.
+    `survives`: the finding does not depend on failed reads. `repeated`: groups with comparisons read twice in each
+    order.
     """
     shift = math.tanh(margin / 2)
-    p = effect.p if found.groups >= FEW_CLUSTERS else math.nan
-    few = () if found.groups >= FEW_CLUSTERS else (_few(found),)
+    p = min(1.0, effect.p / PARTS[LOG_ODDS]) if enough.VERDICT.met(found.groups) else math.nan
+    few = () if enough.VERDICT.met(found.groups) else (_few(found),)
     lost, cause = _losses(found, reads, survives)
     whole = (reads.made.sum(axis=1) == reads.made.sum(axis=1).max()) & reads.crossed
-    winners, made = reads.winners[whole], reads.made[whole]
-    differs = (made & ((winners != winners[:, :1]) | (winners == series.NONE))).any(axis=1).astype(float)
+    winners, asked = reads.winners[whole], reads.made[whole]
+    differs = (asked & ((winners != winners[:, :1]) | (winners == series.NONE))).any(axis=1).astype(float)
     changed = shares.share(differs, reads.group[whole], estimates.CONFIDENCE).interval
     best = Estimand(BEST, found.changed, changed, shift / 2, p, missing=few)
     if not best.small:
-        sure = differs * ~(made & (winners == series.NONE)).any(axis=1)
-        lows = [(p, shares.share(sure, reads.group[whole], 1 - p / 5).low) for p in (0.001, 0.01, LEVEL)]
-        above = next((p for p, low in lows if low > found.chance), 1.0)
+        sure = differs * ~(asked & (winners == series.NONE)).any(axis=1)
+        sides = [(level, 1 - 2 * PARTS[BEST] * level) for level in (0.001, 0.01, LEVEL)]
+        lows = [(level, shares.share(sure, reads.group[whole], confidence).low) for level, confidence in sides]
+        above = next((level for level, low in lows if low > found.chance), 1.0)
         best = dataclasses.replace(best, p=math.nan if few else above, required=False)
-    known = found.excess.bounded and repeated >= FEW_CLUSTERS
+    bounded = found.excess.bounded and enough.VERDICT.met(repeated)
+    unknown = COPIED if found.copied else "Not every order was read twice."
     root = [math.sqrt(max(end, 0)) for end in found.excess]
     single = Estimand(
         SINGLE,
-        Interval(*root) if known else UNKNOWN,
-        Interval(0, 0, root[2]) if known else UNKNOWN,
+        Interval(*root) if bounded else UNKNOWN,
+        Interval(0, 0, root[2]) if bounded else UNKNOWN,
         shift,
+        _excess_p(found.excess, repeated) if bounded and not cause else math.nan,
         required=not best.small,
-        missing=(*few, *lost, *(() if known else ("Not every order was read twice.",))),
+        missing=(*few, *lost, *(() if bounded else (unknown,))),
     )
     log_odds = Estimand(
         LOG_ODDS,
@@ -396,28 +353,37 @@ def _estimands(
     return best, single, log_odds
 
 
+def _excess_p(excess: Interval, groups: float) -> float:
+    """One-sided p-value, divided by its part of the level, of an interval by Student's t over groups."""
+    error = (excess.high - excess.low) / 2 / float(distributions.t_quantile((1 + estimates.CONFIDENCE) / 2, groups - 1))
+    return min(1.0, float(distributions.t_tail(excess.estimate / error, groups - 1)) / PARTS[SINGLE]) if error else 1.0
+
+
 def _few(found: Evidence) -> str:
-    groups = found.counts["n_groups"]
-    worth = "" if found.groups > groups - 1 else f" (for this question they count as {found.groups:.0f} equal ones)"
-    return f"There are {groups} groups{worth}; with fewer than {FEW_CLUSTERS} no verdict is given."
+    return f"{enough.VERDICT.refusal(found.counts['n_groups'], found.groups).capitalize()}."
 
 
 def _losses(found: Evidence, reads: Reads, survives: bool) -> tuple[tuple[str, ...], tuple[Cause, ...]]:
-    """What reads without a choice do to the result: a reason why no effect can be shown to be small; and a cause.
+    """Reason why, with failed reads, no effect can be shown to be small; and the cause that they may be.
 
-    Two tests compare reads of one comparison (or of one pair of candidates): whether reads fail more often in one order
-    than in another, and more often where the winner of the other reads stands at one position than at another.
+    Two tests within comparisons (or pairs of candidates): whether reads fail more often in one order, and where the
+    winner of the other reads stands.
     """
     failed = reads.made & (reads.winners == series.NONE)
     if not failed.any():
         return (), ()
-    unit, read = np.nonzero(reads.made)
-    other = np.roll(reads.winners, 1, axis=1)[unit, read]  # winner in another read of the comparison
-    shown, failure, group = reads.shown[unit, read], failed[unit, read], reads.group[unit]
-    known = other > series.TIE
+    unit, order = np.nonzero(reads.made)
+    other = np.roll(reads.winners, 1, axis=1)[unit, order]  # winner in another read of the comparison
+    candidate, failure, group = reads.shown[unit, order], failed[unit, order], reads.group[unit]
+    clear = other > series.TIE
     tests = [
-        _alike(failure, (shown == 1).argmax(axis=1), unit if reads.crossed else reads.pair[unit], group),
-        _alike(failure[known], (shown == other[:, None]).argmax(axis=1)[known], np.zeros(known.sum()), group[known]),
+        _alike(failure, (candidate == 1).argmax(axis=1), unit if reads.crossed else reads.pair[unit], group),
+        _alike(
+            failure[clear],
+            (candidate == other[:, None]).argmax(axis=1)[clear],
+            np.zeros(clear.sum()),
+            group[clear],
+        ),
     ]
     depends = min(tests) <= LEVEL / 2
     share = failed.sum() / reads.made.sum()
@@ -449,7 +415,9 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
     best, single, log_odds = found.estimands
     word, crossed = verdict(found.estimands), found.crossed >= FEWEST_CROSSED
     noise = ", by the order or by chance: not every order was read twice"
-    if found.excess.known:
+    if found.copied:
+        noise = f", by the order or by chance: {COPIED[0].lower()}{COPIED[1:-1]}"
+    elif found.excess.known:
         noise = f"; two orders disagree {written(found.excess, '+z.0%')} more often than two reads of one order"
     if best.biased:
         noise = f", of which chance alone makes at most {found.chance:.0%}: the order decides"
@@ -492,12 +460,12 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
         )
         moved += f" square), and the margin is {single.margin:.1%}."
         return word, (f"{detectable}{worth}: {small}.", moved, *winners, *lost), "One order is enough."
-    if not crossed and found.groups < FEW_CLUSTERS <= found.counts["n_groups"]:
+    if not crossed and found.groups < enough.VERDICT.least <= found.counts["n_groups"]:
         text = (
             f"{alone}, and too few reads show the same candidates in both orders: position and candidate are one thing."
         )
         return word, (text,), "Read each comparison in all orders."
-    if found.groups < FEW_CLUSTERS:
+    if not enough.VERDICT.met(found.groups):
         return word, (_few(found), *winners), "Read more independent items, each in all orders."
     if explained:
         advice = "Look at the reads without a choice first: ask again, or mend the prompt."
@@ -516,7 +484,7 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
 
 
 def _notes(own: pd.DataFrame, found: Evidence) -> Iterator[str]:
-    yield from choices.notes(own)
+    yield from choice_tables.notes(own)
     if found.ties.estimate >= MANY_TIES and found.first_last.known:
         yield (
             f"{found.ties.estimate:.0%} of the choices are ties. What a position adds takes them by Davidson's model."

@@ -15,8 +15,9 @@ from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.cards.card import Card, facts
 from rubric_order.cards.verdict import READ_AS
-from rubric_order.library import estimates, scales
-from rubric_order.library.columns import Columns
+from rubric_order.intake import scales
+from rubric_order.intake.columns import Columns
+from rubric_order.library import estimates
 from rubric_order.library.results import Reads
 from rubric_order.methods.position import uniformity
 from rubric_order.methods.uncertainty import multiplicity
@@ -34,16 +35,10 @@ READOUTS: dict[str, str] = {Readout.HARD: "written", Readout.SOFT: "probabilitie
 
 
 class Difference(NamedTuple):
-    """One quantity of both judges, and their difference.
+    """One quantity of both judges (hard or soft), and their difference, `of_one` minus `of_other`; NaN without interval
+    or p.
 
-    Attributes:
-        quantity: one of `QUANTITIES`.
-        readout: ``hard`` (what was written) or ``soft`` (the option probabilities).
-        of_one, of_other: the estimates for the two judges.
-        estimate: `of_one` minus `of_other`.
-        low, high: ends of the interval of `estimate`; NaN if there is none.
-        p_holm: p-value for no difference, after Holm's adjustment for all differences; NaN if there is none.
-        n_groups: number of groups that contribute to the difference.
+    `n_groups` contribute to the difference; `p_holm` is adjusted for all differences.
     """
 
     quantity: str
@@ -58,7 +53,6 @@ class Difference(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """Unit that the quantity is measured in."""
         return QUANTITIES[self.quantity][1]
 
     @property
@@ -71,14 +65,8 @@ class Difference(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Differences between two judges.
-
-    Attributes:
-        one, other: names of the judges; differences are `one` minus `other`.
-        verdict: one of `OUTCOMES`.
-        reasons: sentences.
-        differences: differences in all quantities that both judges have.
-        n_items, n_groups: numbers of items and groups that both judges have read.
+    """Differences between two judges, `one` minus `other`, with one of `OUTCOMES`; counts are of what both have
+    read.
     """
 
     one: str
@@ -100,12 +88,7 @@ class Comparison(NamedTuple):
 
 
 def page(found: Comparison, cards: Iterable[Card]) -> str:
-    """The page of a comparison, as one file that loads nothing else.
-
-    Args:
-        cards: cards of both sides, each made from all reads of its side. If both sides come from one file, their cards
-            may be in any order.
-    """
+    """Page of a comparison, one file that loads nothing else; each card is made from all reads of its side."""
     judge_names, cards = (found.one, found.other), list(cards)
     card_of = {card.judge: card for card in cards}  # two runs of one judge are renamed, and found by their order
     reach: dict[str, float] = {}  # from a unit to the largest value on its axis
@@ -131,7 +114,7 @@ def page(found: Comparison, cards: Iterable[Card]) -> str:
 
 
 def _bar(each: Difference, reach: float) -> dict[str, float] | None:
-    """Place of the difference and its interval, in percent of the width; 0 is in the middle."""
+    """Percent of the width; 0 is in the middle."""
     if math.isnan(each.low) or not reach:
         return None
     low, high, at = (50 + 48 * end / reach for end in (each.low, each.high, each.estimate))
@@ -145,19 +128,11 @@ def compare(
     columns: Mapping[str, str] | None = None,
     scale: str | None = None,
 ) -> Comparison:
-    """Compare the effects of the order on two judges, prompts or settings.
+    """Compare the effects of the order on two judges, prompts or settings: of two tables or files, or of one with two
+    judges.
 
-    The function compares two kinds of estimates: position preference (log-odds) and the usual ordering's effect
-    (points). The comparison is paired: a group's contribution to the estimate of one judge is compared with the same
-    group's contribution to the estimate of the other judge. Holm's method adjusts the p-values for their number. If the
-    judges are equal, the tests together call them different in at most `LEVEL` of the cases.
-
-    Args:
-        one, other: tables or files of reads with one judge each; or `one` alone, with two judges.
-        columns, scale: names and levels of both tables, see `results.bias_card`.
-
-    Raises:
-        InputError: there are not two judges, or they have no item or number of levels in common.
+    Position preference (log-odds) and the usual ordering's effect (points), paired by group; Holm's adjustment keeps
+    all tests together at `LEVEL` for equal judges.
     """
     mapping = None if columns is None else Columns(dict(columns)).checked("columns")
     sides = _sides(one, other, mapping, None if scale is None else scales.parse(scale))
@@ -178,12 +153,12 @@ def compare(
         raise InputError("the two judges have no item in common; items are the same where their names are")
     # Both sides get the same strategy and grouping, since only such reads are compared. Each side keeps its own
     # orderings.
-    own = [side.loc[side["item_id"].isin(shared), judge_comparison.COLUMNS["scores"]] for side in sides]
-    strategy = own[0]["strategy"].iloc[0] if own[0]["strategy"].iloc[0] == own[1]["strategy"].iloc[0] else "recorded"
-    groups = own[0].drop_duplicates("item_id").set_index("item_id")["group_id"]
+    both = [side.loc[side["item_id"].isin(shared), judge_comparison.COLUMNS["scores"]] for side in sides]
+    strategy = both[0]["strategy"].iloc[0] if both[0]["strategy"].iloc[0] == both[1]["strategy"].iloc[0] else "recorded"
+    groups = both[0].drop_duplicates("item_id").set_index("item_id")["group_id"]
     scores = [
         side.assign(judge=f"j{place}", strategy=strategy, group_id=side["item_id"].map(groups))
-        for place, side in enumerate(own)
+        for place, side in enumerate(both)
     ]
     rows = judge_comparison.differences(scores, confidence=estimates.CONFIDENCE, clusters=["group"])
     differences = _differences([row for row in rows if row["quantity"] in QUANTITIES])
@@ -214,21 +189,16 @@ def _differences(rows: Sequence[Row]) -> tuple[Difference, ...]:
 
 
 def verdict(differences: Sequence[Difference], n_groups: int) -> tuple[str, tuple[str, ...]]:
-    """Verdict on differences: one of `OUTCOMES`, and sentences with the reasons.
-
-    A difference counts only if at least `uniformity.FEW_CLUSTERS` groups contribute to it. With fewer groups, tests
-    find differences too often.
-
-    Args:
-        n_groups: number of groups that both judges have read.
+    """One of `OUTCOMES`, and reasons. Differences of fewer than `uniformity.FEW_CLUSTERS` groups are found too often:
+    left out.
     """
     if not differences:
         return CANNOT_TELL, ("Nothing can be compared: see the cards of both for what their reads do not tell.",)
-    told = [diff for diff in differences if diff.n_groups >= uniformity.FEW_CLUSTERS and not math.isnan(diff.p_holm)]
-    if not told:
+    tested = [diff for diff in differences if diff.n_groups >= uniformity.FEW_CLUSTERS and not math.isnan(diff.p_holm)]
+    if not tested:
         fewest = max(diff.n_groups for diff in differences)
         return CANNOT_TELL, tuple(_too_few(fewest, n_groups))
-    significant = [diff for diff in told if diff.p_holm <= LEVEL]
+    significant = [diff for diff in tested if diff.p_holm <= LEVEL]
     if not significant:
         return NOT_FOUND, ("No difference is found. That does not show that there is none: see the intervals.",)
     return DIFFERENT, tuple(

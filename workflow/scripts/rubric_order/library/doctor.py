@@ -9,22 +9,16 @@ import pandas as pd
 
 from rubric_order.base.keys import FEW_CLUSTERS
 from rubric_order.base.readouts import Readout
-from rubric_order.library import audits, choices, logs, scales, sources
-from rubric_order.library import reads as reads_table
-from rubric_order.library.choices import Labels
-from rubric_order.library.columns import Columns
+from rubric_order.intake import choice_tables, scales, score_tables
+from rubric_order.intake.choices import Labels
+from rubric_order.intake.forms import SCORES
+from rubric_order.library import audits
 from rubric_order.methods.position import blocks, selections
 from rubric_order.probes._comparisons import TIE
 
 
 class Check(NamedTuple):
-    """A check that a card makes.
-
-    Attributes:
-        name: name of the check.
-        runs: whether the file supports the check.
-        why: reason why the file supports the check, or does not.
-    """
+    """A check that a card makes, whether the file supports it, and why it does or does not."""
 
     name: str
     runs: bool
@@ -32,14 +26,8 @@ class Check(NamedTuple):
 
 
 class Diagnosis(NamedTuple):
-    """Diagnosis of one judge's reads.
-
-    Attributes:
-        form: form of the file.
-        judge: name of the judge; empty if the file has none.
-        facts: content of the file, in pairs of name and value.
-        checks: all checks, also those that cannot run.
-        notes: sentences on how the file was read.
+    """Form and content of one judge's reads, all checks (also those that cannot run), and notes on how the file was
+    read.
     """
 
     form: str
@@ -67,37 +55,19 @@ def diagnose(
     nominal: bool = False,
     labels: Labels | None = None,
 ) -> list[Diagnosis]:
-    """Diagnoses of a file, one per judge.
-
-    Args:
-        file, columns, scale, nominal, labels: see `audits.audit`.
-
-    Raises:
-        InputError: the file cannot be read as reads or choices, nor as a log of a known form.
-    """
-    mapping = Columns(dict(columns or {}))
-    table = reads_table.read_file(file, packed=True)
-    if not mapping.names and (without := logs.without_order(table)):
-        return [_of_log(without, table)]
-    form, log = audits.form_of(table, file, mapping, nominal=nominal or bool(labels and labels.options))
-    if form == audits.SCORES:
+    """Diagnoses of a file, one per judge; for the arguments see `audits.audit`."""
+    log = audits.read_form(file, columns, nominal=nominal, labels=labels)
+    if not log.ordered:
+        titles = ("Which positions are selected", "What the order does to scores", "Verdict")
+        checks = tuple(Check(name, False, score_tables.ONE_ORDER) for name in titles)
+        return [Diagnosis(log.form, "", (("Rows", f"{len(log.table):,}"),), checks)]
+    if log.form == SCORES:
         levels = None if scale is None else scales.parse(scale)
-        scores = reads_table.as_scores(table, file, columns=mapping, scale=levels)
-        return [_of_scores(block) for block in blocks.blocks(scores)]
-    comparisons = choices.as_comparisons(
-        log.choices if log else table, file, columns=None if log else mapping, labels=labels
-    )
-    notes = log.notes if log else ()
-    return [
-        _of_choices(form, own, str(judge), notes) for (judge, _), own in comparisons.groupby(["judge", "n"], sort=True)
-    ]
-
-
-def _of_log(form: str, table: pd.DataFrame) -> Diagnosis:
-    titles = ("Which positions are selected", "What the order does to scores", "Verdict")
-    return Diagnosis(
-        form, "", (("Rows", f"{len(table):,}"),), tuple(Check(name, False, sources.ONE_ORDER) for name in titles)
-    )
+        scores = score_tables.as_scores(log.table, file, columns=log.columns, scale=levels)
+        return [_diagnose_scores(block) for block in blocks.blocks(scores)]
+    comparisons = choice_tables.as_comparisons(log.table, file, columns=log.columns, labels=labels)
+    by_judge = comparisons.groupby(["judge", "n"], sort=True)
+    return [_diagnose_choices(log.form, rows, str(judge), log.notes) for (judge, _), rows in by_judge]
 
 
 def _groups(count: int, named: bool) -> Iterator[Check]:
@@ -108,8 +78,8 @@ def _groups(count: int, named: bool) -> Iterator[Check]:
     yield Check("Items that belong together", named, why)
 
 
-def _of_scores(block: blocks.Block) -> Diagnosis:
-    table, shown = block.table, block.orderings[0]
+def _diagnose_scores(block: blocks.Block) -> Diagnosis:
+    table, orderings = block.table, block.orderings[0]
     scale = scales.parse(table["scale"].iloc[0])
     scored = table["score"].notna()
     design = block.design
@@ -119,22 +89,24 @@ def _of_scores(block: blocks.Block) -> Diagnosis:
         ("Score levels", scale.words),
         ("Reads", f"{int(scored.sum()):,} with a score, {int((~scored).sum()):,} without"),
         ("Items", f"{len(block.items):,} in {n_groups:,} groups"),
-        ("Orderings", f"{len(shown):,}, each read {times} times per item"),
+        ("Orderings", f"{len(orderings):,}, each read {times} times per item"),
     )
-    checks = [*_of_orders(block, scored), *_of_columns(block), *_groups(n_groups, named)]
+    checks = [*_order_checks(block, scored), *_column_checks(block), *_groups(n_groups, named)]
     unread = str(block.table["unread_judges"].iloc[0])
-    return Diagnosis(audits.SCORES, str(block.keys["judge"]), counts, tuple(checks), (unread,) if unread else ())
+    return Diagnosis(SCORES, str(block.keys["judge"]), counts, tuple(checks), (unread,) if unread else ())
 
 
-def _of_orders(block: blocks.Block, scored: pd.Series) -> Iterator[Check]:
+def _order_checks(block: blocks.Block, scored: pd.Series) -> Iterator[Check]:
     """Checks that depend on the orderings."""
-    shown = block.orderings[0]
-    several = len(shown) > 1
+    orderings = block.orderings[0]
+    several = len(orderings) > 1
     one = "all reads are in one ordering: position and score are one thing"
     seldom = "some score stands seldom or never in some position: read items in more orderings, such as the n rotations"
     crossed = several and block.crossed
     yield Check(
-        "Which positions are selected", crossed, f"{len(shown):,} orderings" if crossed else seldom if several else one
+        "Which positions are selected",
+        crossed,
+        f"{len(orderings):,} orderings" if crossed else seldom if several else one,
     )
     differ = selections.variety(block, Readout.HARD).discordant_share if scored.any() else np.nan
     twice = bool((block.design.several > 1).any())
@@ -146,7 +118,7 @@ def _of_orders(block: blocks.Block, scored: pd.Series) -> Iterator[Check]:
     elif not differ > 0:
         why = "all reads of an item have one score"
     yield Check("What a position adds, in log-odds", crossed and twice and differ > 0, why)
-    usual = bool((np.diff(shown, axis=1) > 0).all(axis=1).any())
+    usual = bool((np.diff(orderings, axis=1) > 0).all(axis=1).any())
     why = "the usual ordering was read" if usual else "the usual ordering, lowest to highest, was not read"
     compared = crossed or (several and block.design.shared)
     yield Check(
@@ -162,7 +134,7 @@ def _of_orders(block: blocks.Block, scored: pd.Series) -> Iterator[Check]:
     yield Check("Effect on single items, apart from chance", crossed and (soft or repeated), why)
 
 
-def _of_columns(block: blocks.Block) -> Iterator[Check]:
+def _column_checks(block: blocks.Block) -> Iterator[Check]:
     """Checks that depend on columns other than the scores."""
     has_probabilities = block.table["position_probabilities"].notna()
     share = has_probabilities.mean()
@@ -176,7 +148,7 @@ def _of_columns(block: blocks.Block) -> Iterator[Check]:
     yield Check("Change of the best candidate", several > 0, why)
 
 
-def _of_choices(form: str, own: pd.DataFrame, judge: str, notes: tuple[str, ...]) -> Diagnosis:
+def _diagnose_choices(form: str, own: pd.DataFrame, judge: str, notes: tuple[str, ...]) -> Diagnosis:
     orders = pd.Series(["".join(map(str, ordering)) for ordering in own["ordering"]], index=own.index)
     per_unit = orders.groupby(own["unit_id"]).nunique()
     several = int((per_unit > 1).sum())
@@ -205,4 +177,4 @@ def _of_choices(form: str, own: pd.DataFrame, judge: str, notes: tuple[str, ...]
         Check("Choice of the longest", lengths > 0, f"{lengths:,} reads" if lengths else "no lengths are recorded"),
         *_groups(own["group_id"].nunique(), bool(own["named_groups"].iloc[0])),
     ]
-    return Diagnosis(form, judge, counts, tuple(checks), (*notes, *choices.notes(own)))
+    return Diagnosis(form, judge, counts, tuple(checks), (*notes, *choice_tables.notes(own)))

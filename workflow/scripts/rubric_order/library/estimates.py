@@ -10,10 +10,9 @@ import pandas as pd
 
 from rubric_order import catalogue
 from rubric_order.base import of_cards
-from rubric_order.library import reads as reads_table
-from rubric_order.library import scales
-from rubric_order.library.columns import Columns
-from rubric_order.library.scales import Scale
+from rubric_order.intake import scales, score_tables
+from rubric_order.intake.columns import Columns
+from rubric_order.intake.scales import Scale
 from rubric_order.methods.position import blocks
 
 SEED, RESAMPLES, CONFIDENCE = 20261121, 1000, 0.95
@@ -43,20 +42,15 @@ def scores_of(
     columns: Mapping[str, str] | Columns | None = None,
     scale: Sequence[str] | str | Scale | None = None,
 ) -> pd.DataFrame:
-    """The scores of a table of reads or of a file of them, see `reads.as_scores`.
-
-    Args:
-        reads: the table, or a file of it.
-        where: name of a table in errors; a file is called by its own name.
-        columns: names that the table has for its columns.
-        scale: the levels as they are written, lowest first; by default the levels that the orderings list.
+    """Scores of a table of reads or of its file, see `score_tables.as_scores`; `scale` has the levels as written,
+    lowest first.
     """
     of_file = Columns.given(columns)
     if scale is not None and not isinstance(scale, Scale):
         scale = scales.parse(scale if isinstance(scale, str) else ",".join(scale))
     if isinstance(reads, pd.DataFrame):
-        return reads_table.as_scores(reads, where, columns=of_file, scale=scale)
-    return reads_table.as_scores(reads_table.read_file(reads, packed=True), reads, columns=of_file, scale=scale)
+        return score_tables.as_scores(reads, where, columns=of_file, scale=scale)
+    return score_tables.as_scores(score_tables.read_file(reads, packed=True), reads, columns=of_file, scale=scale)
 
 
 def estimate(name: str, scores: pd.DataFrame | blocks.Kept, **others: Any) -> pd.DataFrame:
@@ -75,22 +69,18 @@ def kept(scores: pd.DataFrame) -> blocks.Kept:
 def of_card(
     scores: pd.DataFrame | blocks.Kept, *, points: float = POINTS, log_odds: float = LOG_ODDS
 ) -> dict[str, pd.DataFrame]:
-    """The statistics that a bias card is made from, with agreement with people if there are human scores.
+    """Statistics that a bias card is made from, with groups as the only clusters, and agreement if there are human
+    scores.
 
-    Groups are the only clusters of the estimates, because a card takes no others.
-
-    Args:
-        scores: scores of reads, as a table or as `kept` returns them.
-        points: margin in points; a smaller shift counts as none.
-        log_odds: margin in log-odds; a smaller preference counts as none.
+    Smaller shifts (`points`) and preferences (`log_odds`) count as none.
     """
     from rubric_order.analyses.position.equivalence import estimate as equivalence
 
     statistics = (*(name for name in of_cards.REQUIRED if name != "equivalence"), of_cards.ANCHORS)
-    made = scores if isinstance(scores, blocks.Kept) else kept(scores)
+    reads = scores if isinstance(scores, blocks.Kept) else kept(scores)
     others: dict[str, dict[str, Any]] = {name: {"clusters": CLUSTERS} for name in BY_CLUSTER}
     others["score_effects"]["points"] = points
-    tables = {name: estimate(name, made, **others.get(name, {})) for name in statistics}
+    tables = {name: estimate(name, reads, **others.get(name, {})) for name in statistics}
     tables["equivalence"] = equivalence.estimate(
         score_effects=tables["score_effects"],
         position_preference=tables["position_preference"],
@@ -100,6 +90,6 @@ def of_card(
         log_odds=log_odds,
         r=R,
     )
-    if made.table["human_score"].notna().any():
-        tables["human_agreement"] = estimate("human_agreement", made, **others["human_agreement"])
+    if reads.table["human_score"].notna().any():
+        tables["human_agreement"] = estimate("human_agreement", reads, **others["human_agreement"])
     return tables

@@ -17,14 +17,7 @@ SATURATED = 0.05  # with a smaller share of pairs that differ, written scores ca
 
 
 class Plan(NamedTuple):
-    """Numbers of groups for one judge.
-
-    Attributes:
-        judge: name of the judge; empty if there are no reads.
-        found: the numbers of groups.
-        reads: number of reads per group.
-        notes: sentences.
-    """
+    """Numbers of groups for one judge (empty without reads), and reads per group."""
 
     judge: str
     found: groups.Groups
@@ -33,7 +26,6 @@ class Plan(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Title of the table of numbers."""
         of = f"{self.judge}: groups" if self.judge else "Groups"
         return f"{of} that a card needs to be right in {self.found.power:.0%} of studies"
 
@@ -62,13 +54,10 @@ class Plan(NamedTuple):
         return values | self.found.content() | {"reads_per_group": self.reads, "notes": list(self.notes)}
 
 
-def of_pilot(reads: Path, given: Mapping[str, Any], *, effect: float, effect_points: float, power: float) -> list[Plan]:
-    """Numbers of groups that the card of each judge of a pilot needs, if groups are like the groups of the pilot.
-
-    Raises:
-        InputError: `given` has an option, although its value follows from the reads; the reads give no standard errors;
-            or the file is not as described.
-    """
+def plan_pilot(
+    reads: Path, given: Mapping[str, Any], *, effect: float, effect_points: float, power: float
+) -> list[Plan]:
+    """Numbers of groups that each judge's card needs, if groups are like those of the pilot; `given` must be empty."""
     if given:
         options = ", ".join(_option(name) for name in given)
         raise InputError(f"{reads}: the reads say this themselves; expected no {options}")
@@ -84,15 +73,8 @@ def of_pilot(reads: Path, given: Mapping[str, Any], *, effect: float, effect_poi
     return plans
 
 
-def of_judge(given: Mapping[str, Any], *, effect: float, effect_points: float, power: float) -> Plan:
-    """Numbers of groups for an expected judge.
-
-    Args:
-        given: dictionary from each option of ``rubric-order plan-groups`` that is given to its value.
-
-    Raises:
-        InputError: an option is missing or cannot be used; the message says what was found and expected.
-    """
+def plan_judge(given: Mapping[str, Any], *, effect: float, effect_points: float, power: float) -> Plan:
+    """Numbers of groups for a judge as expected by the options of ``rubric-order plan-groups`` that are `given`."""
     _sought(effect, effect_points, power)
     for name in ("levels", "pairs_differ"):
         if name not in given:
@@ -132,10 +114,10 @@ def of_judge(given: Mapping[str, Any], *, effect: float, effect_points: float, p
             prompt_noise=settings["prompt_noise"],
         )
 
-    own = errors(1)
+    single = errors(1)
     once = not soft and settings["repeats"] == 1
     effects = (effect, effect_points)
-    needed = groups.planned(own, MARGINS, effects=effects, power=power, repeated=errors(2) if once else None)
+    needed = groups.planned(single, MARGINS, effects=effects, power=power, repeated=errors(2) if once else None)
     if not soft and differ < SATURATED:
         never = Needed(math.inf, groups.SATURATED)
         needed = needed._replace(log_odds=never, points=never, equivalent=never, repeated=None)

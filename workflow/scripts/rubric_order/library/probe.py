@@ -17,13 +17,8 @@ from rubric_order.settings.judges.over_http import wrong_address
 
 
 class Read(NamedTuple):
-    """One answer.
-
-    Attributes:
-        ordering: the score at each position of the prompt.
-        score: score in the answer; None if there is none.
-        reason: reason why there is no score; None if there is one.
-        text: the answer; None if the call failed.
+    """One answer: the score at each position of its prompt, its score or the reason for none, its text if the call
+    worked.
     """
 
     ordering: tuple[int, ...]
@@ -33,18 +28,11 @@ class Read(NamedTuple):
 
     @property
     def position(self) -> int | None:
-        """The position of the score in the prompt."""
         return None if self.score is None else self.ordering.index(self.score) + 1
 
 
 class Wording(NamedTuple):
-    """Wording of a rubric.
-
-    Attributes:
-        question: question of the rubric.
-        levels: descriptions of the scores, the lowest first.
-        lowest: the lowest score, 0 or 1.
-    """
+    """Question and levels of a rubric, the lowest (score 0 or 1) first."""
 
     question: str
     levels: list[str]
@@ -52,12 +40,7 @@ class Wording(NamedTuple):
 
 
 def read_rubric(path: str | Path) -> Wording:
-    """A rubric from a YAML file.
-
-    Raises:
-        InputError: the file is not YAML, or does not have exactly one rubric. A rubric has `levels` and perhaps a
-            `question`, at the top of the file or under one name.
-    """
+    """The one rubric of a YAML file: `levels` and perhaps `question`, at the top or under one name."""
     where = f"{path}: expected one rubric, with question and 2 to {MAX_LEVELS} levels from 0 or 1 on"
     entry: Any = files.read_yaml(path)
     if isinstance(entry, Mapping) and "levels" not in entry and len(entry) == 1:
@@ -94,27 +77,10 @@ def probe(
     key_over_http: bool = False,
     go_on: bool = False,
 ) -> Iterator[Read]:
-    """Ask an OpenAI-compatible endpoint for the score of one text, once in each ordering of the levels.
+    """Ask an OpenAI-compatible endpoint for the score of one text, once in each ordering; yields reads as they come.
 
-    Args:
-        response: the text to be judged.
-        levels: descriptions of the scores, the lowest first.
-        lowest: the lowest score, 0 or 1.
-        base_url: address of the endpoint, ending in ``/v1``.
-        model: name of the model at the endpoint.
-        question, instruction, reference, template: see `render`.
-        strategy: orderings: ``balanced`` (the 2n rotations), or ``all`` (all n! orderings).
-        temperature, max_tokens: settings of sampling.
-        api_key_env: name of the environment variable that holds the key.
-        key_over_http: send the key over plain http to another machine.
-        go_on: whether to ask the other orderings if no score can be read from the first 20 answers.
-
-    Yields:
-        Each read as it comes, in any order.
-
-    Raises:
-        InputError: a setting cannot be used, the key is missing, the endpoint refuses everything, or no answer
-            can be read.
+    Words of the prompt are as in `render`; with `go_on`, the others are asked though none of the first 20 gives a
+    score.
     """
     if fault := wrong_address(base_url):
         raise InputError(f"--base-url: {base_url!r}: {fault}")
@@ -139,7 +105,7 @@ def probe(
     if lowest not in (0, 1):
         raise InputError(f"lowest: expected 0 or 1, found {lowest!r:.60}")
     n = len(levels)
-    shown = [tuple(map(int, row)) for row in prompts.orderings(strategy, n)]
+    orders = [tuple(map(int, row)) for row in prompts.orderings(strategy, n)]
     fields: dict[str, Any] = {
         "instruction": instruction,
         "question": question,
@@ -147,10 +113,10 @@ def probe(
         "template": prompts.load(template),
     }
     texts = [
-        prompts.rendered(response, levels=levels, lowest=lowest, ordering=ordering, **fields) for ordering in shown
+        prompts.rendered(response, levels=levels, lowest=lowest, ordering=ordering, **fields) for ordering in orders
     ]
-    for place, text, failure in _answers(texts, shown, judge, numbers(n, lowest)):
-        scores = tuple(option + lowest - 1 for option in shown[place])
+    for place, text, failure in _answers(texts, orders, judge, numbers(n, lowest)):
+        scores = tuple(option + lowest - 1 for option in orders[place])
         if failure is not None or text is None:
             yield Read(scores, None, failure or "empty", text)
             continue
@@ -161,15 +127,10 @@ def probe(
 def _answers(
     texts: Sequence[str], shown: Sequence[tuple[int, ...]], judge: Endpoint, labels: tuple[str, ...]
 ) -> Iterator[tuple[int, str | None, str | None]]:
-    """Index of each prompt, from 0, its answer, and the reason why there is none, in the order in which answers come.
+    """Index (from 0), answer and reason for none of each prompt, as answers come; an ordering that occurs twice is
+    asked once.
 
-    An ordering that occurs twice is asked once.
-
-    Args:
-        texts: the prompts.
-        shown: the ordering that each prompt shows. With two levels, each of the two orderings occurs twice.
-        judge: the judge behind the endpoint.
-        labels: labels of the levels, the lowest first.
+    With two levels, each of the two orderings occurs twice in `shown`.
     """
     try:
         from rubric_order.judging import engines

@@ -1,8 +1,4 @@
-"""Tests of promptfoo that ask a judge in several orders, and the reads in their results.
-
-A test is one read. Its ``vars`` have the prompt, the item and the ordering, so that results can be told apart and shown
-by order.
-"""
+"""Tests of promptfoo that ask a judge in several orders, and the reads in their results; a test is one read."""
 
 import json
 from collections.abc import Mapping
@@ -14,10 +10,10 @@ import yaml
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.library.reads import permutation
+from rubric_order.intake.logs import promptfoo
+from rubric_order.intake.logs.calls import mapping, parsed
+from rubric_order.intake.score_tables import permutation
 from rubric_order.library.relog import Written
-from rubric_order.logs import promptfoo
-from rubric_order.logs.calls import listed, mapping, parsed
 from rubric_order.parsing import one_score
 from rubric_order.prompts import messages
 from rubric_order.settings.judges import Endpoint
@@ -27,15 +23,10 @@ CUT_SHORT = "length"
 
 
 def tests(study: Written) -> dict[str, Any]:
-    """Config of promptfoo with one test per prompt of a study; each prompt is asked once.
+    """Config of promptfoo with one test per prompt of a study (see `relog.write`); each prompt is asked once.
 
-    Args:
-        study: see `relog.write`.
-
-    Returns:
-        The content of a ``promptfooconfig.yaml``. In ``vars``, ``ordering`` is the level at each position, ``labels``
-        are the labels of the levels, the lowest first, and ``prompt`` is the prompt. If the prompt has several
-        messages, ``prompt`` is the last message.
+    In ``vars``, ``ordering`` is the level at each position, ``labels`` are the lowest first, ``prompt`` is the last
+    message.
     """
     judge = study.judge
     groups = dict(zip(study.reads["item_id"], study.reads["group_id"], strict=True))
@@ -72,7 +63,6 @@ def write(study: Written, path: str | Path) -> None:
 
 
 def _settings(judge: Endpoint) -> dict[str, Any]:
-    """Settings of promptfoo's provider: settings of the judge, without those that are left to the endpoint."""
     sampling = {name: value for name, value in judge.sampling.model_dump().items() if value not in (None, [])}
     if "max_tokens" in sampling:
         sampling[judge.max_tokens_name] = sampling.pop("max_tokens")
@@ -82,11 +72,7 @@ def _settings(judge: Endpoint) -> dict[str, Any]:
 
 
 def has_reads(path: str | Path) -> bool:
-    """True for results of tests that have an ordering in their ``vars``.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
+    """True for results of tests that have an ordering in their ``vars``."""
     files.check_regular(path)
     if Path(path).suffix.lower() != ".json":
         return False
@@ -98,38 +84,20 @@ def has_reads(path: str | Path) -> bool:
 
 
 def reads(path: str | Path) -> pd.DataFrame:
-    """Reads in the results of the tests that `tests` writes.
-
-    Returns:
-        One row per read, as `bias_card` takes it: ``item``, ``group``, ``judge``, ``ordering`` (a list), ``score``; and
-        also ``failure`` and ``answer``.
-
-    Raises:
-        InputError: a result is not as `tests` writes it; the message names the result and the field.
-    """
+    """Reads in the results of `tests`, one row per read, as `bias_card` takes it, with ``failure`` and ``answer``."""
     content = mapping(parsed(files.read_text(path), str(path)), str(path), "/")
-    rows = []
-    results = mapping(content.get("results"), str(path), "results")
-    for number, entry in enumerate(listed(results.get("results"), str(path), "results/results")):
-        where = f"{path}: results/results/{number}"
-        result = mapping(entry, where, "/")
-        values = mapping(result.get("vars"), where, "vars")
-        for name in VARS:
-            if not isinstance(values.get(name), str):
-                raise InputError(f"{where}: field 'vars/{name}': expected text, found {values.get(name)!r:.60}")
-        ordering, labels = permutation(values["ordering"]), values["labels"].split()
-        if ordering is None or len(ordering) != len(labels):
-            raise InputError(
-                f"{where}: field 'vars/ordering': expected each level from 1 to {len(labels)} once, found"
-                f" {values['ordering']!r:.60}"
-            )
-        rows.append(_read(result, where, values, ordering, labels))
-    return pd.DataFrame(rows)
+    return pd.DataFrame([_read(result, where) for where, result in promptfoo.results(content, path)])
 
 
-def _read(
-    result: Mapping[str, Any], where: str, values: Mapping[str, Any], ordering: list[int], labels: list[str]
-) -> dict[str, Any]:
+def _read(result: Mapping[str, Any], where: str) -> dict[str, Any]:
+    values = mapping(result.get("vars"), where, "vars")
+    for name in VARS:
+        if not isinstance(values.get(name), str):
+            raise InputError(f"{where}: field 'vars/{name}': expected text, found {values.get(name)!r:.60}")
+    ordering, labels = permutation(values["ordering"]), values["labels"].split()
+    if ordering is None or len(ordering) != len(labels):
+        expected = f"each level from 1 to {len(labels)} once"
+        raise InputError(f"{where}: field 'vars/ordering': expected {expected}, found {values['ordering']!r:.60}")
     response = mapping(result.get("response"), where, "response")
     provider = mapping(result.get("provider"), where, "provider")
     answer = response.get("output")

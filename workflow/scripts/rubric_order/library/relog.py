@@ -21,11 +21,11 @@ from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE
 from rubric_order.base.readouts import Readout
 from rubric_order.datasets.custom import Custom
+from rubric_order.intake.logs import levels, reading
+from rubric_order.intake.logs.calls import Asked, Call, Message
+from rubric_order.intake.logs.cutting import Cut, Piece, cut
+from rubric_order.intake.logs.levels import Rubric
 from rubric_order.library.study import as_reads
-from rubric_order.logs import levels, reading
-from rubric_order.logs.calls import Asked, Call, Message
-from rubric_order.logs.cutting import Cut, Piece, cut
-from rubric_order.logs.levels import Rubric
 from rubric_order.parsing import one_score
 from rubric_order.planning import requests as planned
 from rubric_order.planning.reads import Design, plan_reads
@@ -108,13 +108,13 @@ def look(paths: Sequence[str | Path], *, scorer: str | None = None, judge: str |
 
     Args:
         paths: see `reading.read`.
-        scorer: the scorer to take if there are several, see `reading.of_one_judge`.
+        scorer: the scorer to take if there are several, see `reading.select_judge`.
         judge: the judge to take if there are several.
 
     Raises:
         InputError: a log cannot be read, or has several judges and none is chosen; or no prompt has levels.
     """
-    calls = reading.of_one_judge(reading.read(paths), grader=scorer, judge=judge)
+    calls = reading.select_judge(reading.read(paths), grader=scorer, judge=judge)
     rubrics = levels.rubrics(calls)
     if not rubrics:
         raise InputError(
@@ -242,7 +242,7 @@ def _planned(
     reads = plan_reads(
         *texts, study=STUDY, judge_id=judge_id, judge=judge, template=template, design=design, probe=PROBE
     )
-    return reads, planned.of_reads(reads, *texts, template, probe=PROBE).assign(probe=PROBE)
+    return reads, planned.render_reads(reads, *texts, template, probe=PROBE).assign(probe=PROBE)
 
 
 def ask(study: Written, watch: "shard.Watch | None" = None) -> pd.DataFrame:

@@ -35,7 +35,8 @@ from rubric_order.cards.card import Card
 from rubric_order.cards.card import cards as make_cards
 from rubric_order.cards.record import CardRecord
 from rubric_order.figures import view
-from rubric_order.library import estimates, scales
+from rubric_order.intake import scales
+from rubric_order.library import estimates
 from rubric_order.methods.position import blocks
 from rubric_order.parsing.choices import EMPTY
 
@@ -153,7 +154,7 @@ def score_effects(
     options = {"readouts": list(READ), "row_height_in": 0.2, "dataset": "all"}
 
     def draw() -> Figure:
-        return drawn("score_effects", estimated, empty=_without_orders(scores), **options)
+        return drawn("score_effects", estimated, empty=_empty_reason(scores), **options)
 
     return Result(_shown(estimated["score_effects"]), estimated, draw)
 
@@ -237,7 +238,7 @@ def corrected_mean(
         {'labels': [3.01, 2.76, 3.27], 'judge': [3.42, 3.33, 3.51], 'corrected': [2.98, 2.83, 3.14]}
     """
     from rubric_order.analyses.agreement.corrected_means import estimate as corrected_means
-    from rubric_order.library import labelled
+    from rubric_order.intake import labelled
 
     items = labelled.items(scores, columns)
     if not 0 < confidence < 1:
@@ -251,8 +252,8 @@ def corrected_mean(
     rows = [common | row for row in corrected_means.of_items(items, options)]
     estimated = {"corrected_means": corrected_means.as_table(rows)}
     shown_by: dict[str, Any] = {"readout": Readout.HARD, "criterion": EVERY, "target": "mean", "row_height_in": 0.3}
-    shown = _shown(estimated["corrected_means"]).drop(columns=["strategy", "n", "criterion", "readout"])
-    return Result(shown, estimated, lambda: drawn("corrected_means", estimated, **shown_by))
+    table = _shown(estimated["corrected_means"]).drop(columns=["strategy", "n", "criterion", "readout"])
+    return Result(table, estimated, lambda: drawn("corrected_means", estimated, **shown_by))
 
 
 def bias_card(
@@ -278,32 +279,30 @@ def bias_card(
         ('biased', -0.5)
     """
     scores = estimates.scores_of(reads, where=where, columns=columns, scale=scale)
-    kept = estimates.kept(scores)
-    estimated = estimates.of_card(kept, points=margin_points, log_odds=margin_log_odds)
-    own = {block.keys["judge"]: block for block in kept.blocks}
-    made = [
-        replace(card, notes=_notes(own[card.judge], scores.loc[scores["judge"] == card.judge, "unparsed"]))
+    cache = estimates.kept(scores)
+    estimated = estimates.of_card(cache, points=margin_points, log_odds=margin_log_odds)
+    by_judge = {block.keys["judge"]: block for block in cache.blocks}
+    cards = [
+        replace(card, notes=_notes(by_judge[card.judge], scores.loc[scores["judge"] == card.judge, "unparsed"]))
         for card in make_cards(estimated)
     ]
-    return BiasCards(tuple(made), estimated, lambda: _drawn_positions(estimated, kept))
+    return BiasCards(tuple(cards), estimated, lambda: _drawn_positions(estimated, cache))
 
 
 def _notes(block: blocks.Block, unparsed: pd.Series) -> tuple[str, ...]:
-    """Facts that a reader should know about the reads of a judge.
-
-    Args:
-        unparsed: reason why the answer of each read gives no score, in the order of the file; None if it gives one.
+    """Facts that a reader should know about the reads of a judge; `unparsed`: reason for no score, in the order of the
+    file.
     """
-    own, notes = block.table, []
-    if unread := own["unread_judges"].iloc[0]:
+    table, notes = block.table, []
+    if unread := table["unread_judges"].iloc[0]:
         notes.append(unread)
-    if not own["named_groups"].iloc[0]:
+    if not table["named_groups"].iloc[0]:
         notes.append("No groups are named: each item counts as independent of the others.")
-    notes += _of_scale(scales.parse(own["scale"].iloc[0]))
-    notes += _of_failures(unparsed)
-    score = own["score"].to_numpy(dtype=int, na_value=0)
+    notes += _scale_sentences(scales.parse(table["scale"].iloc[0]))
+    notes += _failure_sentences(unparsed)
+    score = table["score"].to_numpy(dtype=int, na_value=0)
     cell = block.item * len(block.orderings[0]) + block.orderings[1]
-    repeats = len(own) - len(np.unique(cell * (block.n + 1) + score))
+    repeats = len(table) - len(np.unique(cell * (block.n + 1) + score))
     if repeats:
         text = "row repeats" if repeats == 1 else "rows repeat"
         counted = "they count as repeated reads, and each ordering counts once for each item"
@@ -311,7 +310,7 @@ def _notes(block: blocks.Block, unparsed: pd.Series) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _of_scale(scale: scales.Scale) -> Iterator[str]:
+def _scale_sentences(scale: scales.Scale) -> Iterator[str]:
     """A sentence about levels that are not the numbers 1 to n."""
     if scale.usual:
         return
@@ -322,8 +321,7 @@ def _of_scale(scale: scales.Scale) -> Iterator[str]:
         yield f"Levels from the lowest to the highest: {', '.join(scale.labels)}. --scale says it if they are others."
 
 
-def _of_failures(unparsed: pd.Series) -> Iterator[str]:
-    """A sentence about answers that give no score."""
+def _failure_sentences(unparsed: pd.Series) -> Iterator[str]:
     counts = unparsed[unparsed.notna() & (unparsed != EMPTY)].value_counts()
     if len(counts):
         listed = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
@@ -338,25 +336,17 @@ def _rated(scores: pd.DataFrame, reads: Reads) -> pd.DataFrame:
 
 
 def _shown(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows with groups as the sample, without columns that are the same for all plain tables.
-
-    A plain table is one dataset. So rows about all datasets together would repeat the other rows, and are left out.
-    """
+    """A plain table is one dataset, so rows about all datasets together would repeat the others."""
     same = ["study", "profile", "condition", "dataset", "cluster", "seed", "confidence"]
     chosen = table[(table["cluster"] == "group") & (table["dataset"] != EVERY)].drop(columns=same, errors="ignore")
     return chosen.dropna(axis=1, how="all").reset_index(drop=True)
 
 
 def drawn(name: str, statistics: Mapping[str, pd.DataFrame], *, empty: str = "", **options: Any) -> Figure:
-    """A figure of the catalogue, for the strategy and the scale of the first judge.
+    """A figure of the catalogue, for strategy and scale of the first judge; `empty` is the reason if there is no
+    estimate.
 
-    The figure is closed in pyplot, so that a notebook shows it once, as the value of a cell.
-
-    Args:
-        name: name of the figure.
-        statistics: dictionary from a statistic's name to its table.
-        empty: reason why there are no estimates, if there are none.
-        options: options of the figure.
+    It is closed in pyplot, so that a notebook shows it once, as the value of a cell.
     """
     import matplotlib.pyplot as plt
 
@@ -375,7 +365,6 @@ def drawn(name: str, statistics: Mapping[str, pd.DataFrame], *, empty: str = "",
 
 
 def _nothing(reason: str) -> Figure:
-    """A figure that says why it is empty."""
     import matplotlib.pyplot as plt
 
     from rubric_order.figures import style
@@ -385,7 +374,7 @@ def _nothing(reason: str) -> Figure:
     return figure
 
 
-def _without_orders(scores: pd.DataFrame | blocks.Kept) -> str:
+def _empty_reason(scores: pd.DataFrame | blocks.Kept) -> str:
     """Reason why reads give no estimate of an effect of the order."""
     parts = [*blocks.blocks(scores)]
     if all(block.table["score"].isna().all() for block in parts):
@@ -403,7 +392,7 @@ def _without_orders(scores: pd.DataFrame | blocks.Kept) -> str:
 
 def _drawn_positions(statistics: Mapping[str, pd.DataFrame], scores: pd.DataFrame | blocks.Kept) -> Figure:
     options = {"readouts": list(READ), "panel_height_in": 2.2}
-    return drawn("position_selection", statistics, empty=_without_orders(scores), **options)
+    return drawn("position_selection", statistics, empty=_empty_reason(scores), **options)
 
 
 def _drawn_budget(statistics: Mapping[str, pd.DataFrame]) -> Figure:

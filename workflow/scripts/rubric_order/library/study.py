@@ -86,7 +86,7 @@ def study(
     """
     folder, function = Path(folder).absolute(), judge if callable(judge) else None
     settled = _judge(judge, answer_format, {**settings, "accept_failures": accept_failures})
-    settled, function = _with_function(settled, function)
+    settled, function = _settle_function(settled, function)
     tables = datasets.prepare(dataset, _items(items, _rubric(rubric), instruction))
     levels = tables.rubrics["levels"].iloc[0]
     if strategy not in orderings.STRATEGIES:
@@ -109,7 +109,7 @@ def study(
         design=Design((len(levels),), (strategy,), budget=budget, seed=seed),
         probe=PROBE,
     )
-    requests = planned.of_reads(reads, tables.items, tables.rubrics, tables.pairs, source, probe=PROBE)
+    requests = planned.render_reads(reads, tables.items, tables.rubrics, tables.pairs, source, probe=PROBE)
     responses = _asked(requests.assign(probe=PROBE), settled, function, folder)
     return as_reads(score_reads(reads, responses[RESPONSES[:-1]], probe=PROBE), responses, len(levels))
 
@@ -120,20 +120,15 @@ def _asked(requests: pd.DataFrame, judge: PythonCallable, function: Function, fo
     from rubric_order.judging.engines import Resources
     from rubric_order.judging.store import Store
 
-    kept = Store(folder)
+    store = Store(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    return jobs.respond(requests, judge, kept, Resources(function=function))
+    return jobs.respond(requests, judge, store, Resources(function=function))
 
 
 def _judge(judge: Function | str, answer_format: str, settings: Mapping[str, Any]) -> PythonCallable:
-    """Settings of the judge, checked.
-
-    Raises:
-        InputError: a setting cannot be used; the message names it.
-    """
     name = judge if isinstance(judge, str) else _name(judge)
     try:
-        made = PythonCallable.model_validate(
+        entry = PythonCallable.model_validate(
             {"engine": "python", "function": name, "answer_format": answer_format, **settings}
         )
     except ValidationError as misfit:
@@ -141,24 +136,23 @@ def _judge(judge: Function | str, answer_format: str, settings: Mapping[str, Any
         key = "/".join(map(str, wrong["loc"]))
         hint = nearest(key, list(PythonCallable.model_fields)) if wrong["type"] == "extra_forbidden" else ""
         raise InputError(f"{key}: {wrong['msg']}, found {wrong['input']!r:.80}{hint}") from None
-    problems = [problem for problem in made.problems() if isinstance(judge, str) or not problem.startswith("function:")]
+    problems = [
+        problem for problem in entry.problems() if isinstance(judge, str) or not problem.startswith("function:")
+    ]
     if problems:
         raise InputError("\n".join(problems))
-    return made
+    return entry
 
 
 def _name(function: Function) -> str:
-    """Module and name of a function; for an object, module and name of its type."""
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{getattr(named, '__module__', None) or '__main__'}:{named.__qualname__}"
 
 
-def _with_function(judge: PythonCallable, function: Function | None) -> tuple[PythonCallable, Function]:
-    """The judge, with the version of its function and the kind of prompt that the function takes; and the function.
+def _settle_function(judge: PythonCallable, function: Function | None) -> tuple[PythonCallable, Function]:
+    """The judge with its function's version and kind of prompt, and the function, which takes one argument.
 
-    Raises:
-        InputError: the function cannot be called with one argument; or it has no version, and the source of its module
-            does not define it completely.
+    Without a version, the source of its module must define it completely.
     """
     from rubric_order.judging.engines.python import functions
 
@@ -182,11 +176,6 @@ def _with_function(judge: PythonCallable, function: Function | None) -> tuple[Py
 
 
 def _checked(judge: PythonCallable) -> PythonCallable:
-    """A judge whose settings fit its function.
-
-    Raises:
-        InputError: a setting does not fit; the message names it.
-    """
     if problems := [problem for problem in judge.problems() if not problem.startswith("function:")]:
         raise InputError("\n".join(problems))
     return judge
@@ -205,11 +194,7 @@ def _is_of_module(function: Function) -> bool:
 
 
 def _rubric(rubric: Mapping[str, Any] | str | Path) -> Rubric:
-    """The rubric of all items.
-
-    Raises:
-        InputError: the rubric is not as described.
-    """
+    """The rubric of all items, from a mapping or a file."""
     if isinstance(rubric, Mapping):
         if set(rubric) != {"question", "levels"}:
             raise InputError(f"rubric: expected question and levels, found {', '.join(map(str, rubric)) or 'nothing'}")
@@ -229,11 +214,7 @@ def _rubric(rubric: Mapping[str, Any] | str | Path) -> Rubric:
 
 
 def _items(items: Items, rubric: Rubric, instruction: str | None) -> Iterator[Item]:
-    """Items of a table or of records.
-
-    Raises:
-        InputError: an item is not as described; the message names the row (from 1) and the field.
-    """
+    """Items of a table or of records; errors name row (from 1) and field."""
     records = items.to_dict("records") if isinstance(items, pd.DataFrame) else list(items)
     if not records:
         raise InputError("items: no rows")
@@ -280,13 +261,12 @@ def _is_missing(value: object) -> bool:
 
 
 def _number(value: Any) -> Any:
-    """A number of numpy as one of Python."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def as_reads(scores: pd.DataFrame, responses: pd.DataFrame, n: int) -> pd.DataFrame:
-    """Scores as a plain table of reads, see `reads.as_scores`."""
-    given = responses.set_index("request_id")[["text", "error"]].reindex(scores["request_id"]).set_index(scores.index)
+    """Scores as a plain table of reads, see `score_tables.as_scores`."""
+    answers = responses.set_index("request_id")[["text", "error"]].reindex(scores["request_id"]).set_index(scores.index)
     table = pd.DataFrame(
         {
             "item": scores["item_id"],
@@ -299,16 +279,15 @@ def as_reads(scores: pd.DataFrame, responses: pd.DataFrame, n: int) -> pd.DataFr
     )
     shares = scores["position_probabilities"]
     if shares.notna().any():
-        by_score = [_by_score(row, order, n) for row, order in zip(shares, table["ordering"], strict=True)]
+        by_score = [_score_shares(row, order, n) for row, order in zip(shares, table["ordering"], strict=True)]
         table[[f"p_{score}" for score in range(1, n + 1)]] = np.array(by_score)
     return table.assign(
-        failure=scores["failure"], error=given["error"], answer=given["text"], request_id=scores["request_id"]
+        failure=scores["failure"], error=answers["error"], answer=answers["text"], request_id=scores["request_id"]
     )
 
 
-def _by_score(shares: Sequence[float] | None, ordering: Sequence[int], n: int) -> np.ndarray:
-    """Probability of each score, from the probability of each position; NaN if it is not known. Shape (n,)."""
-    given = np.full(n, np.nan)
+def _score_shares(shares: Sequence[float] | None, ordering: Sequence[int], n: int) -> np.ndarray:
+    by_score = np.full(n, np.nan)
     if shares is not None:
-        given[np.array(ordering) - 1] = np.array(shares)
-    return given
+        by_score[np.array(ordering) - 1] = np.array(shares)
+    return by_score

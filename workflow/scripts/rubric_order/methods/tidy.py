@@ -1,7 +1,4 @@
-"""Tables of estimates, with one row per estimate, from the results of statistics.
-
-The type of a column follows from its name, so a table without rows has the same types as any other.
-"""
+"""Tables with one row per estimate. A column's type follows from its name, also in a table without rows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,12 +23,8 @@ BY = (*KEYS, "readout")  # columns by which tables of parts are sorted
 
 
 def typed(table: pd.DataFrame, types: Mapping[str, str] | None = None, *, whole: str = "int64") -> pd.DataFrame:
-    """A table whose columns have the types of their names.
-
-    Args:
-        types: dictionary from column to type, for exceptions. Otherwise `TEXTS` are texts; `n`, `seed` and the counts
-            (``n_...``) are whole numbers; all other columns are real numbers.
-        whole: type of whole numbers; ``Int64`` where some can be missing.
+    """A table whose columns have the types of their names: `TEXTS`, counts (`n`, `n_...`, `seed`) as `whole`, other
+    columns as real numbers.
     """
     return table.astype(_types(table.columns, types, whole))
 
@@ -51,15 +44,8 @@ def from_parts(
     types: Mapping[str, str] | None = None,
     by: Sequence[str] = BY,
 ) -> pd.DataFrame:
-    """One table from many small tables, without the cost of joining them.
-
-    Args:
-        parts: a pair of dictionaries for each small table. The first dictionary has the values that all rows of the
-            small table share. The second has its other columns: an array, or one value for all rows. A column that is
-            in the first dictionary of one part must not be in the second dictionary of another part.
-        columns: columns of the result. A row has no value in a column that its part lacks.
-        types: exceptions, see `typed`.
-        by: columns by which the rows are sorted, as far as the table has them.
+    """One table from many small ones, without the cost of joining them. A part is (values that its rows share, its
+    other columns: arrays or one value for all rows).
     """
     if not parts:
         return typed(pd.DataFrame(columns=columns), types)
@@ -78,24 +64,18 @@ def from_parts(
 
 
 def from_rows(rows: list[Row], columns: list[str], types: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """Estimates as a table sorted by `KEYS`.
-
-    Args:
-        rows: one row per estimate. A row without a value for a column has a missing value there.
-        columns: columns of the table.
-        types: exceptions, see `typed`.
-    """
+    """Estimates as a table sorted by `KEYS`; a value that a row lacks is missing."""
     return _sorted(rows, _types(columns, types, "int64"))
 
 
 def from_rows_with_gaps(rows: list[Row], columns: list[str], types: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """Estimates as in `from_rows`, in which whole numbers can be missing; `position` and `df` are whole numbers too."""
+    """Estimates as in `from_rows`; whole numbers, here also `position` and `df`, can be missing."""
     whole = {column: "Int64" for column in ("position", "df") if column in columns}
     return _sorted(rows, _types(columns, whole | dict(types or {}), "Int64"))
 
 
 def _sorted(rows: list[Row], types: dict[str, str]) -> pd.DataFrame:
-    """Rows as a table with columns of the given types, sorted by `KEYS`. A missing key is sorted to the end."""
+    """Rows sorted by `KEYS`, missing keys last."""
     keys = [key for key in KEYS if key in types]
 
     def place(row: Row) -> list[tuple[bool, Any]]:

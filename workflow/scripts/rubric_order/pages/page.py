@@ -34,21 +34,18 @@ def render(name: str, **values: Any) -> str:
 
 
 def _verbatim(name: str) -> Markup:
-    """Unchanged content of a file of this package, such as the style."""
     return Markup((FOLDER / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
 
 
 def _hashed(name: str) -> Markup:
-    """Hash of a script of this package, by which the policy of a page allows this script and no other."""
+    """Hash by which the policy of a page allows this script and no other."""
     digest = base64.b64encode(hashlib.sha256((FOLDER / name).read_bytes()).digest()).decode()
     return Markup(f"'sha256-{digest}'")  # noqa: S704 - letters, digits, +, / and =
 
 
 def script(value: object) -> str:
-    """A value as JSON that a script in a page can contain, whatever texts are in the value.
-
-    ``<``, ``>`` and Unicode line separators are written as escapes, so that no text ends a string or an element of the
-    page.
+    """JSON for a script in a page: ``<``, ``>`` and Unicode line separators are escaped, so no text ends string or
+    element.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>\u2028\u2029":

@@ -1,7 +1,5 @@
-"""Single reads of one judge about one dataset: the items that the order moves most, and all facts about their reads.
-
-The page shows a choice of items, since a study can have a million reads. It says how the choice was made and what is
-left out.
+"""Single reads of one judge about one dataset: the items that the order moves most, how they were chosen, what is left
+out.
 """
 
 import json
@@ -29,15 +27,8 @@ MOVED, FAILED, DRAWN = WHY = ("moved most", "no score most often", "drawn at ran
 
 
 class Caps(NamedTuple):
-    """Limits on the items of each block of reads that are shown.
-
-    Attributes:
-        moved: number of items that the order moves most.
-        failed: number of further items, whose reads most often have no score.
-        drawn: number of further items, drawn at random.
-        reads: largest number of reads of an item that are shown.
-        characters: largest number of characters of a text that are shown.
-        seed: seed of the draw.
+    """Limits a block: items that the order moves most, that fail most, drawn with `seed`; reads of an item;
+    characters.
     """
 
     moved: int
@@ -54,17 +45,10 @@ def columns(known: Sequence[str]) -> list[str]:
 
 
 def measured(scores: pd.DataFrame) -> pd.DataFrame:
-    """Size of the order's effect on each item, over all of its reads.
+    """Size of the order's effect on each item of a block: `SETTING`, `NAMES`, counts, `mean`, `moved`, `moved_soft`.
 
-    Args:
-        scores: scores of one judge and dataset, see `scores.score_reads`, with `COLUMNS` and any of `OPTIONAL`.
-
-    Returns:
-        One row per item of a block, in the order of the scores: `SETTING`, `NAMES`, `n_reads`, `n_failed`, `n_orders`,
-        `mean` score, `moved` and `moved_soft`. `moved` is the greatest difference between the mean scores of two
-        orders, and `moved_soft` is the greatest difference between the mean expected scores of two orders. Each is NaN
-        if fewer than two orders have such a score. Verdicts of comparisons are no numbers. For comparisons, `moved` is
-        the share of verdicts other than the commonest verdict, and `mean` and `moved_soft` are NaN.
+    `moved`: greatest difference between mean (`moved_soft`: expected) scores of two orders, NaN below two; of
+    comparisons the share of verdicts other than the commonest.
     """
     keys = [*SETTING, *NAMES]
     table = scores[[*keys, "failure", "expected_score"]].assign(
@@ -81,9 +65,9 @@ def measured(scores: pd.DataFrame) -> pd.DataFrame:
         }
     )
     if "candidates" in scores:
-        given = table.dropna(subset="score")
-        commonest = given.groupby([*keys, "score"], sort=False).size().groupby(keys, sort=False).max()
-        by_item = given.groupby(keys, sort=False)
+        scored = table.dropna(subset="score")
+        commonest = scored.groupby([*keys, "score"], sort=False).size().groupby(keys, sort=False).max()
+        by_item = scored.groupby(keys, sort=False)
         rows["moved"] = (1 - commonest / by_item.size()).where(by_item["order"].nunique() > 1)
         rows["moved_soft"], rows["mean"] = np.nan, np.nan
     else:
@@ -95,18 +79,12 @@ def measured(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _numbered(*orderings: pd.Series) -> np.ndarray:
-    """A number for each row's orderings. Equal orderings have equal numbers."""
     rows = [tuple(tuple(ordering) for ordering in row) for row in zip(*orderings, strict=True)]
     return pd.factorize(pd.Series(rows, dtype=object))[0]
 
 
 def chosen(items: pd.DataFrame, caps: Caps, *, about: Sequence[object]) -> pd.DataFrame:
-    """The items of each block that are shown. Column `why` is the reason, one of `WHY`.
-
-    Args:
-        items: see `measured`.
-        about: names that identify the random draw, together with the block.
-    """
+    """Items of each block that are shown, with `why`, one of `WHY`; `about` and the block name the random draw."""
     parts = []
     for block, part in items.groupby(SETTING, sort=False):
         order = part.sort_values(["moved", "moved_soft"], ascending=False, kind="stable", na_position="last")
@@ -121,13 +99,8 @@ def chosen(items: pd.DataFrame, caps: Caps, *, about: Sequence[object]) -> pd.Da
 
 
 class Choice(NamedTuple):
-    """The items that are shown.
-
-    Attributes:
-        items: all items, see `measured`.
-        shown: the items that are shown, see `chosen`.
-        reads: scores of the items that are shown.
-        criteria: names of the criteria of each unit, in canonical order; empty for probes that ask one question.
+    """All items, see `measured`, those `shown`, their reads, and the criteria of each unit in canonical order, if
+    several.
     """
 
     items: pd.DataFrame
@@ -137,21 +110,16 @@ class Choice(NamedTuple):
 
 
 def choose(scores: pd.DataFrame, caps: Caps, about: Mapping[str, str]) -> Choice:
-    """Choose the items that are shown.
-
-    Args:
-        scores: see `measured`.
-        about: the names of `study`, `dataset` and `judge`.
-    """
+    """Choose the items that are shown."""
     scores = _as_written(scores.assign(question=scores["question"].fillna("")))
     items = measured(scores)
-    shown = chosen(items, caps, about=[about[name] for name in ABOUT])
-    reads = scores.merge(shown[[*SETTING, *NAMES]], on=[*SETTING, *NAMES], how="inner", sort=False)
+    selection = chosen(items, caps, about=[about[name] for name in ABOUT])
+    reads = scores.merge(selection[[*SETTING, *NAMES]], on=[*SETTING, *NAMES], how="inner", sort=False)
     criteria = {}
     if "criterion_position" in scores:
-        of_shown = scores[scores["unit_id"].isin(shown["unit_id"])]
-        criteria = {unit: list(own.unique()) for unit, own in of_shown.groupby("unit_id", sort=False)["question"]}
-    return Choice(items, shown, reads, criteria)
+        of_shown = scores[scores["unit_id"].isin(selection["unit_id"])]
+        criteria = {unit: list(rows.unique()) for unit, rows in of_shown.groupby("unit_id", sort=False)["question"]}
+    return Choice(items, selection, reads, criteria)
 
 
 def _as_written(scores: pd.DataFrame) -> pd.DataFrame:
@@ -178,17 +146,12 @@ def content(
 ) -> dict[str, Any]:
     """Everything that the page shows of one judge and dataset, as values for JSON.
 
-    Args:
-        prompts: table with the columns `request_id` and `prompt`. For recorded answers, it has only prompts that are
-            known.
-        responses: see `scores.read_responses`.
-        raters: dictionary from an item's id to its human scores, for items with scores of several people.
-        about: see `choose`.
+    `prompts`: `request_id` and `prompt`, where known; `raters`: scores of an item that several people scored.
     """
     reads, answers = choice.reads, responses.set_index("request_id").to_dict("index")
     texts = _prompts(reads, dict(zip(prompts["request_id"], prompts["prompt"], strict=True)), caps.characters)
-    shown = {tuple(row[name] for name in (*SETTING, *NAMES)): row for row in choice.shown.to_dict("records")}
-    own = {tuple(key): rows for key, rows in reads.groupby([*SETTING, *NAMES], sort=False)}
+    selection = {tuple(row[name] for name in (*SETTING, *NAMES)): row for row in choice.shown.to_dict("records")}
+    by_item = {tuple(key): rows for key, rows in reads.groupby([*SETTING, *NAMES], sort=False)}
     numbers: dict[tuple[Any, ...], int] = {}
     blocks: list[Row] = []
     items: list[Row] = []
@@ -196,47 +159,33 @@ def content(
         numbers[block] = len(blocks)
         counts = {name: int(part[name].sum()) for name in ("n_reads", "n_failed")}
         blocks.append(dict(zip(SETTING, _plain(block), strict=True)) | counts | {"n_items": len(part)})
-    for key, row in shown.items():
+    for key, row in selection.items():
         unit, question = key[len(SETTING) :]
         item = {"block": numbers[key[: len(SETTING)]], "question": question, "options": choice.criteria.get(unit)}
-        items.append(item | _item(row, own[key], answers, texts, raters, caps))
+        items.append(item | _item(row, by_item[key], answers, texts, raters, caps))
     kind = "candidates" if "candidates" in reads else "criteria" if "criterion_position" in reads else "levels"
-    made = {"kind": kind, "blocks": blocks, "items": items, "frames": texts.frames, "caps": caps._asdict(), "why": WHY}
-    return dict(about) | made
+    data = {"kind": kind, "blocks": blocks, "items": items, "frames": texts.frames, "caps": caps._asdict(), "why": WHY}
+    return dict(about) | data
 
 
 def shown_in(text: str) -> dict[str, Any]:
-    r"""Content of a script that passes reads to the page, see `content`.
+    r"""Content of a script that passes reads to the page.
 
-    Args:
-        text: the script, a function call whose argument `page.script` wrote.
-
-    Example:
-        >>> shown_in("readsLoaded({});\n".format(page.script({"judge": "<j>"})))
-        {'judge': '<j>'}
+    >>> shown_in("readsLoaded({});\n".format(page.script({"judge": "<j>"})))
+    {'judge': '<j>'}
     """
     return json.loads(text[text.index("(") + 1 : text.rindex(")")])
 
 
 def page_of(study: str, *, permutes: str, sets: Sequence[Mapping[str, str]], rehearsal: str = "") -> str:
-    """The page of a study.
-
-    Args:
-        permutes: name of the options that are put in several orders, see `Probe`.
-        sets: `dataset` and `judge` of each file beside the page, with their labels.
-        rehearsal: note of a rehearsal; empty in any other run.
-    """
+    """The page of a study; `sets` has `dataset` and `judge`, with labels, of each file beside it."""
     data = {"study": study, "sets": list(sets)}
     return page.render("reads.html.jinja", study=study, permutes=permutes, data=data, rehearsal=rehearsal)
 
 
 class _Prompts(NamedTuple):
-    """Prompts in packed form. The prompts of one item share a beginning and an end, which are stored once.
-
-    Attributes:
-        frames: pairs of beginning and end.
-        parts: dictionary from each request to the index of its frame, from 0, and the text between beginning and end.
-        cut: requests whose prompts were too long and are cut.
+    """Packed prompts: `frames` are pairs of a beginning and an end; `parts` has frame and middle of each request;
+    `cut`: cut.
     """
 
     frames: list[tuple[str, str]]
@@ -246,9 +195,9 @@ class _Prompts(NamedTuple):
 
 def _prompts(reads: pd.DataFrame, prompts: Mapping[str, str], longest: int) -> _Prompts:
     packed = _Prompts([], {}, set())
-    for _, own in reads.groupby(["unit_id", "n", "condition"], sort=False):
+    for _, block in reads.groupby(["unit_id", "n", "condition"], sort=False):
         prompt_texts = {
-            name: prompts[name] for name in own["request_id"].unique() if isinstance(prompts.get(name), str)
+            name: prompts[name] for name in block["request_id"].unique() if isinstance(prompts.get(name), str)
         }
         if not prompt_texts:
             continue
@@ -290,8 +239,8 @@ def _item(
         item["candidates"] = [str(candidate) for candidate in first["candidates"]]
         human_scores = first["human_scores"] if "human_scores" in reads else None
         item["raters"] = [] if human_scores is None else [_number(value) for value in human_scores]
-    kept = reads.sort_values("read_index", kind="stable").head(caps.reads)
-    item["reads"] = [_read(read, answers, prompts, caps) for read in kept.to_dict("records")]
+    first_reads = reads.sort_values("read_index", kind="stable").head(caps.reads)
+    item["reads"] = [_read(read, answers, prompts, caps) for read in first_reads.to_dict("records")]
     return item
 
 
@@ -336,8 +285,8 @@ def _probabilities(read: Mapping[str, Any], logprobs: object) -> list[float] | N
         and isinstance(logprobs, list | np.ndarray)
     ):
         n, place = int(read["n"]), int(read["criterion_position"])
-        own = np.exp(np.asarray(logprobs, dtype=float)[(place - 1) * n : place * n])
-        shares = own / own.sum() if len(own) == n and own.sum() > 0 else None
+        label_shares = np.exp(np.asarray(logprobs, dtype=float)[(place - 1) * n : place * n])
+        shares = label_shares / label_shares.sum() if len(label_shares) == n and label_shares.sum() > 0 else None
     return None if shares is None else [round(float(share), 4) for share in shares]
 
 

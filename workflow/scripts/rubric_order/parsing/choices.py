@@ -16,13 +16,9 @@ REASONS = (EMPTY, UNFINISHED_THINKING, TRUNCATED, ECHO, NO_SCORE, NOT_INTEGER, O
 
 
 class Choice(NamedTuple):
-    """Choice that an answer makes under one question.
+    """Choice of an answer under one question: one of its labels, or None with a reason (`REASONS`, or of `decisions`).
 
-    Attributes:
-        label: the chosen one of the question's labels; None where the answer chooses none.
-        pattern: the form of writing that decided.
-        reason: why there is no label, one of `REASONS` or of the reasons in `decisions`; None where there is a label.
-        first: for a comparison, the letter of the first `[[A]]` or `Choice: A`, whatever else the answer says.
+    `pattern` is the form of writing that decided; `first` the letter of a comparison's first `[[A]]` or `Choice: A`.
     """
 
     label: str | None
@@ -32,12 +28,7 @@ class Choice(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """Whole numbers in which scores are written.
-
-    Attributes:
-        lowest: 0 or 1.
-        highest: the highest score.
-    """
+    """Whole numbers in which scores are written, from 0 or 1."""
 
     lowest: int
     highest: int

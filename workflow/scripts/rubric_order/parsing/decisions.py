@@ -1,8 +1,7 @@
 """Answers of decision models: the probability of each option, from their JSON. No text is parsed.
 
-Two dialects are read. `decisions` is OpenAI's: a list of answers with the names of their questions, or without names in
-the order of the questions. `systemone` is TypeSafe's: a mapping from the name of a question to its answer. Sources:
-``openai/types/decision.py`` of the client that the project pins; docs/decisions.md names the other dialect's pages.
+`decisions` is OpenAI's dialect: a list of answers, by name or in the order of the questions. `systemone` is TypeSafe's:
+a mapping by name. Sources: ``openai/types/decision.py`` of the pinned client; docs/decisions.md.
 """
 
 import json
@@ -33,13 +32,7 @@ TYPES: Mapping[Dialect, Mapping[Question, str]] = {
 
 
 class Form(NamedTuple):
-    """Form in which a decision is asked for.
-
-    Attributes:
-        dialect: dialect of the endpoint.
-        question: `score`, with the levels as an ordered rubric; `choice`, with levels that have names; or `predicate`,
-            with one yes-or-no question per level.
-    """
+    """Dialect and question: `score` (an ordered rubric), `choice` (named levels), `predicate` (yes or no per level)."""
 
     dialect: Dialect
     question: Question
@@ -52,22 +45,13 @@ class Form(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Answer of a decision model.
-
-    Attributes:
-        probabilities: probability of the option at each position of the prompt; they sum to 1.
-        chosen: index (from 0) of the position whose option the model itself names; None if the model names no option.
-    """
+    """Probability of each position's option, summing to 1, and the position (from 0) that the model names, or None."""
 
     probabilities: tuple[float, ...]
     chosen: int | None
 
     def choice(self, labels: Sequence[str]) -> Choice:
-        """The label of the option that the model names, or else of the most probable option. A tie chooses none.
-
-        Args:
-            labels: label of the option at each position.
-        """
+        """The label of the option that the model names, or else of the most probable option; a tie chooses none."""
         if self.chosen is not None:
             return Choice(labels[self.chosen], CHOSEN)
         values = np.array(self.probabilities)
@@ -76,11 +60,7 @@ class Decision(NamedTuple):
 
 
 class DecisionError(ValueError):
-    """An answer that gives no probabilities.
-
-    Attributes:
-        reason: one of the constants of this module; None where the answer does not have the form of the dialect.
-    """
+    """An answer that gives no probabilities; `reason` is None where it lacks the dialect's form."""
 
     def __init__(self, reason: str | None, details: str = "") -> None:
         super().__init__(details)
@@ -88,58 +68,39 @@ class DecisionError(ValueError):
 
 
 def value_of(label: str) -> str:
-    """Name of a level in a `choice`. It is no bare number, because JavaScript sorts keys that are numbers."""
+    """Name of a level in a `choice`: no bare number, because JavaScript sorts keys that are numbers."""
     return f"Score {label}"
 
 
 def names_of(form: Form, labels: Sequence[str], number: int = 0) -> list[str]:
-    """Names of the questions that ask about one ordering of the levels.
-
-    Args:
-        form: form of the questions.
-        labels: label of the option at each position.
-        number: place of the ordering in the request, from 1; 0 if the request asks about a single ordering.
-    """
+    """Names of the questions about one ordering, whose `number` in the request is from 1, or 0 for a single one."""
     names = [value_of(label) for label in labels] if form.question == "predicate" else [NAME]
     return [f"{name} ({number})" if number else name for name in names]
 
 
 def read_all(content: object, form: Form, labels: Sequence[Sequence[str]]) -> list["Decision | DecisionError"]:
-    """The decisions in an answer, one for each ordering that was asked about, or an error in place of a decision.
-
-    Args:
-        content: the answer, from JSON.
-        form: form of the questions.
-        labels: for each ordering, the label of the option at each position.
-
-    Raises:
-        DecisionError: the answer does not have the form of the dialect.
-    """
+    """A decision, or its error, for each ordering asked about; raises if the answer lacks the dialect's form."""
     numbers = range(1, len(labels) + 1) if len(labels) > 1 else [0]
     names = [names_of(form, of_one, number) for number, of_one in zip(numbers, labels, strict=True)]
     answers = iter(_answers(content, form, [name for of_one in names for name in of_one]))
-    read: list[Decision | DecisionError] = []
+    decisions: list[Decision | DecisionError] = []
     for of_one, asked in zip(labels, names, strict=True):
-        own = [next(answers) for _ in asked]
+        parts = [next(answers) for _ in asked]
         try:
-            read.append(_decision(own, form, of_one))
+            decisions.append(_decision(parts, form, of_one))
         except DecisionError as error:
             if error.reason is None:
                 raise
-            read.append(error)
-    return read
+            decisions.append(error)
+    return decisions
 
 
 def read(content: object, form: Form, labels: Sequence[str]) -> Decision:
     """The decision in an answer about one ordering, see `read_all`.
 
-    Raises:
-        DecisionError: the answer holds no decision.
-
-    Example:
-        >>> answer = {"type": "predicate", "probability": 0.125}
-        >>> read({"answers": [answer, {**answer, "probability": 0.375}]}, Form("decisions", "predicate"), "12")
-        Decision(probabilities=(0.25, 0.75), chosen=None)
+    >>> answer = {"type": "predicate", "probability": 0.125}
+    >>> read({"answers": [answer, {**answer, "probability": 0.375}]}, Form("decisions", "predicate"), "12")
+    Decision(probabilities=(0.25, 0.75), chosen=None)
     """
     (decision,) = read_all(content, form, [labels])
     if isinstance(decision, DecisionError):
@@ -148,18 +109,14 @@ def read(content: object, form: Form, labels: Sequence[str]) -> Decision:
 
 
 def _decision(given: Sequence[object], form: Form, labels: Sequence[str]) -> Decision:
-    """The decision in the answers about one ordering.
-
-    Raises:
-        DecisionError: the answers hold no decision.
-    """
+    """The decision in the answers about one ordering, or `DecisionError`."""
     answers = [_checked(answer, form) for answer in given]
     if form.question == "predicate":
         field = "noul" if form.dialect == "systemone" else "probability"
         return Decision(_normalised([_probability(answer.get(field)) for answer in answers]), None)
     (answer,) = answers
     values = [value_of(label) for label in labels] if form.question == "choice" else list(range(len(labels)))
-    probabilities = _sum_checked(_by_value(answer.get("probabilities"), values))
+    probabilities = _sum_checked(_value_probabilities(answer.get("probabilities"), values))
     chosen = answer.get("choice") if form.question == "choice" else None
     if chosen is not None and chosen not in values:
         raise DecisionError(None, f"it chooses {chosen!r:.60}, which is no option")
@@ -167,13 +124,7 @@ def _decision(given: Sequence[object], form: Form, labels: Sequence[str]) -> Dec
 
 
 def reread(text: str, form: Form, labels: Sequence[Sequence[str]], place: int = 0) -> Choice:
-    """The choice of a stored answer for one of the orderings that were asked about. No text raises an error.
-
-    Args:
-        text: the answer, as JSON.
-        form, labels: see `read_all`.
-        place: index of the ordering in `labels`, from 0.
-    """
+    """The choice of a stored answer for the ordering `place` of `labels`, see `read_all`; no text raises an error."""
     try:
         decision = read_all(json.loads(text), form, labels)[place]
         if isinstance(decision, Decision):
@@ -192,11 +143,11 @@ def _answers(content: object, form: Form, names: Sequence[str]) -> list[object]:
         return [answers.get(name) for name in names]
     if not isinstance(answers, list):
         raise DecisionError(None, "it has no list `answers`")
-    own = [answer.get("name") or None if isinstance(answer, Mapping) else None for answer in answers]
-    if len(answers) == len(names) and all(name in (None, asked) for name, asked in zip(own, names, strict=True)):
+    labels = [answer.get("name") or None if isinstance(answer, Mapping) else None for answer in answers]
+    if len(answers) == len(names) and all(name in (None, asked) for name, asked in zip(labels, names, strict=True)):
         return answers
     by_name: dict[str, object] = {}
-    for name, answer in zip(own, answers, strict=True):
+    for name, answer in zip(labels, answers, strict=True):
         if isinstance(name, str):  # two different answers to a question are none
             by_name[name] = answer if by_name.get(name, answer) == answer else None
     if by_name.keys().isdisjoint(names):
@@ -205,11 +156,7 @@ def _answers(content: object, form: Form, names: Sequence[str]) -> list[object]:
 
 
 def _checked(answer: object, form: Form) -> Mapping[str, Any]:
-    """An answer to one question.
-
-    Raises:
-        DecisionError: the answer is a refusal, is no mapping, or has another type than the question.
-    """
+    """An answer to one question; raises for a refusal, no mapping, or another type."""
     if answer is None:
         raise DecisionError(REFUSAL, "a question has no answer")
     if not isinstance(answer, Mapping):
@@ -222,12 +169,8 @@ def _checked(answer: object, form: Form) -> Mapping[str, Any]:
     return answer
 
 
-def _by_value(listed: object, values: Sequence[int | str]) -> list[float]:
-    """Probability of each value: from a list of records, a list in the order of `values`, or a mapping.
-
-    Raises:
-        DecisionError: a value has no probability, an invalid one, or two; or an entry is no option.
-    """
+def _value_probabilities(listed: object, values: Sequence[int | str]) -> list[float]:
+    """Probability of each value, from records, a list in order, or a mapping; raises if one is missing or wrong."""
     pairs: list[tuple[object, object]]
     if isinstance(listed, Mapping):
         by_text = {str(value): value for value in values}
@@ -253,11 +196,6 @@ def _by_value(listed: object, values: Sequence[int | str]) -> list[float]:
 
 
 def _probability(value: object) -> float:
-    """A value from JSON as a probability, between 0 and 1.
-
-    Raises:
-        DecisionError: the value is no probability.
-    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise DecisionError(BAD_PROBABILITIES, f"{value!r:.40} is no number")
     if not -SLACK <= value <= 1 + SLACK:
@@ -266,11 +204,6 @@ def _probability(value: object) -> float:
 
 
 def _sum_checked(values: Sequence[float]) -> tuple[float, ...]:
-    """Probabilities whose sum is 1 up to rounding, rescaled so that the sum is 1.
-
-    Raises:
-        DecisionError: the sum differs from 1 by more than rounding explains.
-    """
     if abs(sum(values) - 1) > len(values) * ROUNDING + SLACK:
         raise DecisionError(BAD_PROBABILITIES, f"they sum to {sum(values):.6g}")
     return _normalised(values)

@@ -1,8 +1,7 @@
-"""Finding the score in an answer whose scores are not numbers: letters, Roman numerals, or words that a user chose.
+"""The score in an answer whose scores are letters, Roman numerals, or words that a user chose.
 
-As in `one_score`, forms of writing are tried from the most to the least explicit. The first that occurs decides, and
-all its occurrences must agree. A label that is also a word, such as the article "a" or the pronoun "I", counts in prose
-only where nothing but the score can be meant.
+Forms are tried from the most explicit as in `one_score`. A label that is also a word ("a", "I") counts in prose only
+where nothing else can be meant.
 """
 
 from collections.abc import Sequence
@@ -31,13 +30,8 @@ _NUMBER = rf"(?<![\w.,/+-])[-+]?\d+(?:[.,]\d+)?{_END}"
 
 
 class Reader(NamedTuple):
-    """Patterns for one set of labels.
-
-    Attributes:
-        label_of: dictionary from a spelling in small letters to its label.
-        forms: name and pattern of each form of writing, from the most to the least explicit.
-        echo: pattern of the prompt's words about the labels, which an answer may repeat in place of a score.
-        not_given: pattern of scores that an answer mentions but does not give.
+    """Patterns for one set of labels: spellings to labels, forms from the most explicit, the prompt's words that an
+    answer may echo, and scores it mentions but does not give.
     """
 
     label_of: dict[str, str]
@@ -67,7 +61,7 @@ def reader(labels: tuple[str, ...]) -> Reader:
 
 
 def _value(spelling: str, alone: str = "") -> str:
-    """Pattern of a label and its parts: `B`, `B-`, `A or B`. `alone` is a pattern for what must follow the label."""
+    """Pattern of a label and its parts: `B`, `B-`, `A or B`; `alone` must follow it."""
     one = rf"(?<![\w'’])(?:{spelling}){_END}"
     joint = r"\s*(?:[,/&-]|\b(?:or|and|to)\b)\s*\(?(?:an?\s)?"
     other = rf"(?:{joint}(?P<other>(?:{spelling}){_END})(?!\s*[.)]\s\w){alone})?"
@@ -75,12 +69,7 @@ def _value(spelling: str, alone: str = "") -> str:
 
 
 def _forms(labels: Sequence[str], any_case: str) -> tuple[tuple[str, str], ...]:
-    """Name and pattern of each form, from the most to the least explicit.
-
-    Args:
-        labels: the labels, the longest first.
-        any_case: a pattern that matches any of the labels.
-    """
+    """Name and pattern of each form, from the most explicit; labels are the longest first."""
     # A label matches as written or in capitals, since a small letter in prose is a word.
     exact = "|".join(dict.fromkeys(re.escape(spelling) for label in labels for spelling in (label, label.upper())))
     loose, strict, prose = _value(f"(?i:{any_case})"), _value(exact), _value(exact, rf"(?i:{ALONE})")
@@ -122,18 +111,13 @@ def _forms(labels: Sequence[str], any_case: str) -> tuple[tuple[str, str], ...]:
 
 
 def find_label(answer: str, labels: Sequence[str]) -> Choice:
-    """The label that an answer picks, such as `D`, `[RESULT] iv` or `I would give it a B`.
-
-    Args:
-        answer: see `one_score.normalise`.
-        labels: lowest score first.
-    """
-    read = reader(tuple(labels))
-    answer = read.echo.sub("…", answer)  # no form reads across this mark
+    """The label that a `one_score.normalise`d answer picks, such as `D`, `[RESULT] iv` or `I would give it a B`."""
+    patterns = reader(tuple(labels))
+    answer = patterns.echo.sub("…", answer)  # no form reads across this mark
     echoed = "…" in answer
-    answer = single_spaced(read.not_given.sub(" ", answer))
-    for name, form in read.forms:
-        values = {_choice(match, read) for match in form.finditer(answer)}
+    answer = single_spaced(patterns.not_given.sub(" ", answer))
+    for name, form in patterns.forms:
+        values = {_choice(match, patterns) for match in form.finditer(answer)}
         if len(values) > 1:
             return Choice(None, name, CONFLICTING)
         if values:

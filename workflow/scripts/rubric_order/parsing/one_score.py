@@ -1,8 +1,7 @@
-"""Finding the score in the text of a judge's answer.
+"""The score in the text of a judge's answer.
 
-Forms of writing a score are tried from the most to the least explicit, and the first form that occurs decides. All its
-occurrences must agree: an answer with two different scores has no score. Nothing is guessed, rounded or clipped. An
-answer without a single whole score on the scale is a failure with a reason.
+Forms of writing are tried from the most explicit; the first that occurs decides, and all its occurrences must agree.
+Nothing is guessed, rounded or clipped.
 """
 
 import unicodedata
@@ -61,7 +60,7 @@ _VALUE = rf"{_NUMBER}(?:{_OUT_OF}|(?P<percent>\s*%))?{_TAIL}"
 
 @cache
 def _forms() -> tuple[tuple[str, re.Pattern], ...]:
-    """Forms of a score, from the most to the least explicit. Compiling them takes long, and only parsing needs them."""
+    """Forms of a score, from the most explicit. Compiling takes long, and only parsing needs them."""
     return tuple(
         (name, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
         for name, pattern in (
@@ -158,16 +157,7 @@ _NOT_GIVEN = re.compile(
 
 @cache
 def _scales(scale: Scale) -> tuple[re.Pattern, re.Pattern, re.Pattern, re.Pattern]:
-    """Patterns of an answer's words about its scale, and about other scales.
-
-    Returns:
-        Four patterns:
-
-        - for the scale, mentioned beside a score;
-        - for the template's placeholder before a score;
-        - for the prompt's words about the scale, in an answer that repeats them in place of a score;
-        - for any other scale.
-    """
+    """Patterns of the scale beside a score, a placeholder before one, the prompt's words echoed, and other scales."""
     lowest, highest = scale
     span = rf"(?<![\w.,]){lowest}\s*(?:to|and|through|-)\s*{highest}(?![\w/]|[.,:]\d)"
     points = f"{highest}" if lowest else f"(?:{highest}|{highest + 1})"
@@ -184,11 +174,9 @@ def _scales(scale: Scale) -> tuple[re.Pattern, re.Pattern, re.Pattern, re.Patter
 
 
 def _filled_in(span: str, highest: int) -> str:
-    """Pattern for a score after the template's placeholder, as in `[RESULT] (an integer between 1 and 5): 4`.
+    """Text before a score after the template's placeholder, as in `[RESULT] (an integer between 1 and 5): 4`.
 
-    The pattern matches the text before the score. Its group `label` is the label before the placeholder, if any. A
-    number that describes the scale (`1 = bad`) or counts a sentence of the instructions (`4. Please do not`) is no
-    score.
+    A number that describes the scale (`1 = bad`) or counts instructions (`4. Please do not`) is no score.
     """
     label = (
         rf"(?:(?P<label>{RESULT}\s?:?\s?|\b{LABEL}\s?:\s?)|^[^\w\n(\[{{<]{{0,5}}"
@@ -207,32 +195,24 @@ def _filled_in(span: str, highest: int) -> str:
 
 def strip_thinking(text: str) -> str | None:
     """The answer without its blocks of thinking; None if such a block has no end."""
-    kept, start, thinking = [], 0, False
+    parts, start, thinking = [], 0, False
     for tag in _THINKING.finditer(text):
         if tag["open"]:
             if not thinking:
-                kept.append(text[start : tag.start()])
+                parts.append(text[start : tag.start()])
             thinking = True
         elif thinking:
             start, thinking = tag.end(), False
         elif tag["close"]:  # the chat template of some models opens the block itself
-            kept, start = [], tag.end()
-    return None if thinking else "".join(kept) + text[start:]
+            parts, start = [], tag.end()
+    return None if thinking else "".join(parts) + text[start:]
 
 
 def parse_score(text: str | None, labels: Sequence[str], *, truncated: bool = False, whole: bool = True) -> Choice:
-    """The score that an answer gives.
+    """The score that an answer gives, or the reason why there is none; no text raises an error.
 
-    Args:
-        text: the raw answer.
-        labels: labels of the scores: the numbers 1..n or 0..n-1 in any order, or other labels such as ``"ABCDE"``, the
-            lowest score first.
-        truncated: whether the engine says that the answer was cut at the token limit.
-        whole: whether the text is a whole answer. A number after the last sentence of a part is not read, since it may
-            number the next part.
-
-    Returns:
-        The label of the score, or the reason why there is none. No text raises an error.
+    Labels that are no numbers are given lowest first. In a part of an answer (not `whole`), a number after the last
+    sentence may number the next part and is not read.
     """
     answer = strip_thinking(text or "")
     if answer is None:
@@ -248,12 +228,7 @@ def parse_score(text: str | None, labels: Sequence[str], *, truncated: bool = Fa
 
 
 def parse_leading(text: str, scale: Scale) -> Choice | None:
-    """The score at the beginning of a text, such as the text after a label; None if no number is there.
-
-    Args:
-        text: see `normalise`. Ornament before the number is skipped.
-        scale: the possible scores.
-    """
+    """The score at the beginning of a `normalise`d text, after ornament; None if no number is there."""
     match = _LEADING.match(text)
     return None if match is None else _value(match, scale)
 

@@ -1,8 +1,6 @@
-"""Finding the scores of several criteria in one answer.
+"""The scores of several criteria in one answer, cut at each criterion's name, or from its JSON.
 
-The answer is cut at each name of a criterion. The text from one name to the next is read like an answer about that
-criterion alone. JSON is read as JSON. Each criterion has its own score, or its own failure with a reason of
-`choices.REASONS`. The order of the numbers is never used to guess which score belongs to a criterion.
+A part is read like an answer about that criterion alone; the order of numbers never tells whose they are.
 """
 
 import json
@@ -56,25 +54,10 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 def parse_scores(
     text: str | None, names: Sequence[str], labels: Sequence[str], *, truncated: bool = False
 ) -> list[Choice]:
-    """The score that an answer gives under each criterion.
+    """The score of each criterion, in the order of `names`; no text raises, but labels that are no numbers do.
 
-    Args:
-        text: the raw answer.
-        names: names of the criteria, as the prompt writes them.
-        labels: labels of the scores: the numbers 1..n, or 0..n-1.
-        truncated: whether the engine says that the answer was cut at the token limit.
-
-    Returns:
-        One choice per name, in the order of `names`. No text raises an error. For an answer without text, or with
-        thinking that has no end, all criteria have the same reason. In other answers, a criterion without a score has
-        one of three reasons if nothing like a score is written for it:
-
-        - ``truncated`` if the answer was cut;
-        - else ``echo`` if the answer repeats the prompt and its JSON scores no criterion;
-        - else ``no_score``.
-
-    Raises:
-        ValueError: the labels are neither the numbers 1..n nor the numbers 0..n-1.
+    Without text or with unfinished thinking, all have one reason; else a criterion without a score is ``truncated``,
+    ``echo`` (the prompt repeated, its JSON without scores) or ``no_score``.
     """
     scale = Scale.of(labels)
     if scale is None:
@@ -84,11 +67,11 @@ def parse_scores(
         reason = choices.UNFINISHED_THINKING if answer is None else choices.TRUNCATED if truncated else choices.EMPTY
         return [Choice(None, reason=reason)] * len(names)
     keys = tuple(words(name) for name in names)
-    by_criterion = _in_json(answer, keys, scale)
+    by_criterion = _json_choices(answer, keys, scale)
     missing = choices.NO_SCORE
     if not any(by_criterion.values()):
         answer = one_score.normalise(_FENCE.sub("", answer))
-        by_criterion = _in_text(answer, keys, scale, truncated)
+        by_criterion = _text_choices(answer, keys, scale, truncated)
         if _ECHO.search(answer):
             missing = choices.ECHO
     if truncated:
@@ -97,65 +80,39 @@ def parse_scores(
 
 
 def parse_answer(text: str, labels: Sequence[str], name: str = "", *, truncated: bool = False) -> Choice:
-    """The score of an answer under one criterion: from its text, or from a field of JSON in it.
+    """The score of an answer under one criterion, from its text, or from the field `name` of JSON in it.
 
-    Args:
-        text: the raw answer.
-        labels: labels of the scores.
-        name: name of the criterion, which its field in JSON has; empty where the criterion has no name.
-        truncated: whether the engine says that the answer was cut at the token limit.
-
-    Example:
-        >>> parse_answer('{"reason": "A 3 for style.", "coherence": 7}', choices.numbers(10), "coherence").label
-        '7'
+    >>> parse_answer('{"reason": "A 3 for style.", "coherence": 7}', choices.numbers(10), "coherence").label
+    '7'
     """
     choice = one_score.parse_score(text, labels, truncated=truncated)
     field = parse_field(text, name, labels)
     # A score outside the JSON, where a prompt without JSON asks for it, comes first.
-    beside = field and choice.label and one_score.parse_score(without_json(text), labels)
+    beside = field and choice.label and one_score.parse_score(strip_json(text), labels)
     if field and not (beside and beside.label):
         return field
     return choice if choice.label else parse_object(text, labels) or choice
 
 
 def parse_field(text: str | None, name: str, labels: Sequence[str]) -> Choice | None:
-    """The score that the JSON of an answer gives in the field of one criterion, such as ``{"coherence": 7}``.
+    """The score that JSON gives in the field of one criterion; None without one, or if labels are no numbers.
 
-    Args:
-        text: the raw answer.
-        name: name of the criterion.
-        labels: labels of the scores.
-
-    Returns:
-        The score, or the reason why the field gives none. None where no field of that name holds a score, or where the
-        labels are no numbers. No text raises an error.
-
-    Example:
-        >>> parse_field('{"reason": "A 3 for style.", "coherence": 7}', "coherence", choices.numbers(10)).label
-        '7'
+    >>> parse_field('{"reason": "A 3 for style.", "coherence": 7}', "coherence", choices.numbers(10)).label
+    '7'
     """
     scale, key = Scale.of(labels), words(name)
     answer = one_score.strip_thinking(text or "")
     if scale is None or answer is None or not key:
         return None
-    result = _agreed(_in_json(answer, [key], scale)[key], choices.NO_SCORE)
+    result = _agreed(_json_choices(answer, [key], scale)[key], choices.NO_SCORE)
     return None if result.reason == choices.NO_SCORE else result
 
 
 def parse_object(text: str | None, labels: Sequence[str]) -> Choice | None:
-    """The score of an answer that is one JSON object and nothing else, from its field `score` or from its only field.
+    """The score of an answer that is one JSON object, from its field `score` or its only field, or None.
 
-    Args:
-        text: the raw answer; a fence of Markdown around the object is ignored.
-        labels: labels of the scores.
-
-    Returns:
-        The score, or the reason why the field gives none. None where the answer is no such object, or its field holds
-        no score. No text raises an error.
-
-    Example:
-        >>> parse_object('{"quality": 10}', choices.numbers(10)).label
-        '10'
+    >>> parse_object('{"quality": 10}', choices.numbers(10)).label
+    '10'
     """
     scale = Scale.of(labels)
     answer = _FENCE.sub("", one_score.strip_thinking(text or "") or "").strip()
@@ -168,12 +125,11 @@ def parse_object(text: str | None, labels: Sequence[str]) -> Choice | None:
     return None if result.reason == choices.NO_SCORE else result
 
 
-def without_json(text: str) -> str:
+def strip_json(text: str) -> str:
     """Return an answer without the JSON values in it.
 
-    Example:
-        >>> without_json('It is {"style": 3}. [RESULT] 4')
-        'It is . [RESULT] 4'
+    >>> strip_json('It is {"style": 3}. [RESULT] 4')
+    'It is . [RESULT] 4'
     """
     parts, end = [], 0
     for start, stop, _ in _json_spans(text):
@@ -183,7 +139,6 @@ def without_json(text: str) -> str:
 
 
 def _pairs(value: object) -> list[tuple[str, object]]:
-    """Keys and values of a JSON object; empty for other values."""
     return list(value) if isinstance(value, _Pairs) else []
 
 
@@ -205,13 +160,12 @@ def words(name: str) -> Words:
 
 
 def _index(written: str, keys: Sequence[Words]) -> int:
-    """Index of a written name among the keys, however its words are joined."""
     return ["".join(key) for key in keys].index("".join(words(written)))
 
 
 @cache
 def _names(keys: tuple[Words, ...]) -> re.Pattern:
-    """Pattern of any of some names, however their words are joined. A longer name comes before one that it contains."""
+    """Pattern of any name, however its words are joined, the longest first because one may contain another."""
     longest_first = sorted(keys, key=lambda key: len("".join(key)), reverse=True)
     spelled = (r"(?:[^\w\n]|_){0,4}".join(map(re.escape, key)) for key in longest_first)
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(spelled)})(?![^\W_])", re.IGNORECASE)
@@ -219,14 +173,14 @@ def _names(keys: tuple[Words, ...]) -> re.Pattern:
 
 @cache
 def _mention(keys: tuple[Words, ...]) -> re.Pattern:
-    """Pattern of a name that is being scored: the name begins a line, or a value follows it."""
+    """Pattern of a name that is being scored: it begins a line, or a value follows it."""
     name = rf"(?P<name>{_names(keys).pattern})"
     heading = rf"{_LINE_START}{name}{_REMARK}[^\w\n(]*?(?:[:=|\])>]|[^\w\n(]-\s|$)"
     valued = rf"(?P<valued>{_names(keys).pattern})(?={_BEFORE_VALUE}{one_score.NUMBER_AHEAD})"
     return re.compile(rf"{heading}|{valued}", re.IGNORECASE | re.MULTILINE)
 
 
-def _in_text(answer: str, keys: tuple[Words, ...], scale: Scale, truncated: bool) -> dict[Words, list[Choice]]:
+def _text_choices(answer: str, keys: tuple[Words, ...], scale: Scale, truncated: bool) -> dict[Words, list[Choice]]:
     """Choices for each criterion, from the parts of an answer that begin with its name."""
     answer = one_score.LIST_NUMBER.sub("", answer)
     mentions = list(_mention(keys).finditer(answer))
@@ -257,7 +211,7 @@ def _read(part: str, scale: Scale, cut: bool) -> Choice:
     return Choice(None, reason=choices.NO_SCORE) if result.reason == choices.EMPTY else result
 
 
-def _in_json(answer: str, keys: Sequence[Words], scale: Scale) -> dict[Words, list[Choice]]:
+def _json_choices(answer: str, keys: Sequence[Words], scale: Scale) -> dict[Words, list[Choice]]:
     """Choices for each criterion, from the JSON values in an answer."""
     by_criterion: dict[Words, list[Choice]] = {key: [] for key in keys}
     for value in _json_values(answer):
@@ -271,7 +225,6 @@ def _in_json(answer: str, keys: Sequence[Words], scale: Scale) -> dict[Words, li
 
 
 def _json_values(answer: str) -> Iterator[object]:
-    """JSON objects and lists in an answer. If an object has a key twice, both are kept."""
     return (value for _, _, value in _json_spans(answer))
 
 
@@ -296,11 +249,7 @@ class _Pairs(list[Any]):
 
 
 def _scores(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
-    """Every key of a JSON object and of the objects within it, each with the value of the key.
-
-    Two kinds of pairs are added: a name and a score that are values of one object, and the names and scores of two
-    lists that belong together.
-    """
+    """Keys and values of a JSON object and of those within; also names beside scores, in an object or two lists."""
     if depth > 5:
         return
     if isinstance(value, _Pairs):

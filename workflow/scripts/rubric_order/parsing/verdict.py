@@ -1,13 +1,8 @@
-"""Finding the verdict in an answer about several candidates: the best position, a tie, or a ranking.
+"""The verdict in an answer about several candidates: the best position, a tie, or a ranking.
 
-A candidate is called by its label (`A`), by its number (`Response 1`), or by its turn (`the first answer`). Forms of
-writing a verdict are tried from the most to the least explicit. All explicit verdicts of an answer must agree. If an
-answer has no explicit verdict, a plain sentence that concludes the answer counts. Considerations before the conclusion
-are no verdict.
-
-A verdict can also be a relation (`A > B`, `A >> B`, `A = B`). It counts in the places where a label counts: in double
-brackets, after words such as `Final verdict:`, or on a line of its own that begins or ends the answer; never within a
-sentence. A label before `=`, `<`, `>` or `vs` is part of a relation, and never counts as a label.
+Candidates are called by label (`A`), number (`Response 1`) or turn (`the first answer`). All explicit verdicts must
+agree; without one, a sentence that concludes counts. A relation (`A > B`, `A = B`) counts where a label does, never
+within a sentence, and its labels count as none.
 """
 
 from collections.abc import Iterator, Sequence
@@ -86,7 +81,7 @@ _KEY = rf"(?:(?:final|overall)[\s_-]?)?(?:verdict|choice|decision|judge?ment|win
 
 @cache
 def _forms() -> tuple[tuple[str, re.Pattern], ...]:
-    """Forms that give a verdict outright. Compiling them takes long, and only parsing needs them."""
+    """Forms that give a verdict outright. Compiling takes long, and only parsing needs them."""
     return tuple(
         (name, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
         for name, pattern in (
@@ -162,26 +157,17 @@ _ECHOES = re.compile(
 
 
 def parse_verdict(text: str | None, labels: Sequence[str], *, tie: bool = False, truncated: bool = False) -> Choice:
-    """The verdict that an answer gives.
+    """The verdict that an answer gives, by labels of positions (with `tie`, the last is one); no text raises.
 
-    Args:
-        text: the raw answer.
-        labels: capital letters that may be written, in the order of the positions in the prompt.
-        tie: whether the last label stands for a tie instead of a position.
-        truncated: whether the engine says that the answer was cut at the token limit.
-
-    Returns:
-        The label, with the form as `pattern`; or the reason why there is no label. Two different verdicts are
-        `CONFLICTING`. A tie or a label that was not offered is `OUT_OF_RANGE`. `first` is the result of
-        `first_verdict`. No text raises an error.
+    Different verdicts are `CONFLICTING`; a tie or label that was not offered is `OUT_OF_RANGE`.
     """
     return _agreed(text, tuple(labels), tie, truncated)._replace(first=first_verdict(text))
 
 
 def first_verdict(text: str | None) -> str | None:
-    """The letter of the first `[[A]]` or `Choice: A` in the raw answer after its thinking; None where neither occurs.
+    """The letter of the first `[[A]]` or `Choice: A` after the thinking, or None.
 
-    Source: the public code of Shi et al., Judging the Judges, reads only these two forms, with the letters A to D.
+    Source: the public code of Shi et al., Judging the Judges, reads only these two forms, letters A to D.
     """
     match = _FIRST.search(strip_thinking(text or "") or "")
     return match and (match["bracketed"] or match["chosen"])
@@ -231,7 +217,7 @@ def _outright(answer: str, labels: tuple[str, ...], tie: bool) -> Iterator[Choic
 
 
 def _concluded(answer: str, labels: tuple[str, ...], tie: bool) -> Iterator[Choice]:
-    """Choices of the sentences that conclude: those that begin with a concluding word, and the last sentence."""
+    """Choices of the sentences that begin with a concluding word, and of the last sentence."""
     sentences = [sentence for sentence in _SENTENCES.split(answer) if any(map(str.isalnum, sentence))]
     for place, sentence in enumerate(sentences):
         if (place < len(sentences) - 1 and not _CONCLUDES.match(sentence)) or _LIMITED.search(sentence):
@@ -303,19 +289,7 @@ _LINE = re.compile(
 
 
 def parse_ranking(text: str | None, labels: Sequence[str], *, truncated: bool = False) -> Choice:
-    """The ranking that an answer gives.
-
-    It is written as a chain (`B > A > C`, `[[B, A, C]]`) or as lines (`1. B`, `[Rank 1] B`). A ranking names each
-    candidate once. An answer that ranks two candidates as equal, or names only some, has no ranking.
-
-    Args:
-        text: the raw answer.
-        labels: labels of the positions in the prompt, capital letters.
-        truncated: see `parse_verdict`.
-
-    Returns:
-        The labels joined by ``>``, the best first; or the reason why there is no ranking. No text raises an error.
-    """
+    """The labels joined by ``>``, best first, from a chain (`B > A > C`) or lines (`1. B`) that name each once."""
     answer, failure = _plain(text, truncated)
     if answer is None:
         return failure
@@ -331,6 +305,5 @@ def parse_ranking(text: str | None, labels: Sequence[str], *, truncated: bool = 
 
 
 def _names(written: Sequence[str], labels: Sequence[str]) -> Iterator[str]:
-    """Labels for written names: a number becomes the label of its position, and other names stay as they are."""
     for name in written:
         yield labels[int(name) - 1] if name.isdigit() and int(name) <= len(labels) else name

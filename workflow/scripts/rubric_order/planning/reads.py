@@ -25,20 +25,11 @@ IN_TURN = strategies.names(lambda strategy: strategy.in_turn)  # strategies in w
 
 
 class Design(NamedTuple):
-    """Reads that a study wants of each unit.
+    """Reads that a study wants of each unit. `budget` None is that of `strategies.Wanted.reads`; `comparisons` as in
+    `Probe.units`; `sample` is groups a dataset.
 
-    Attributes:
-        scales: numbers of score levels.
-        strategies: strategies of the probe, see `Probe.choose`.
-        budget: number of reads per unit, for strategies that take a number; for the default see
-            `strategies.Wanted.reads`.
-        seed: seed of the sample and of the random orderings. Apart from the seed, the orderings depend only on
-            strategy, dataset, unit and scale.
-        conditions: variations beside the order, all with the same orderings. A unit is read in the conditions that it
-            offers.
-        crossed: True to vary the order of the score levels together with the order of the options.
-        comparisons: settings that say which pairs or lists are read, see `Probe.units`.
-        sample: number of groups that are drawn from a dataset; None for all groups. See `in_sample`.
+    `crossed` also varies the levels' order. Orderings depend on seed, strategy, dataset, unit and scale alone; all
+    conditions share them.
     """
 
     scales: Sequence[int]
@@ -78,27 +69,11 @@ def plan_reads(
     probe: str,
     profiles: Sequence[str] = (DEFAULT_PROFILE,),
 ) -> pd.DataFrame:
-    """Every read of a study's units by one judge.
+    """Every read of a study's units by one judge, with `contracts.reads.PLAN`; profiles read the same orderings.
 
-    Args:
-        items, rubrics, pairs: the tables of one dataset.
-        study: name of the study.
-        judge_id: id of the judge.
-        judge: settings of the judge.
-        template: template of the prompt.
-        design: the wanted reads of each unit.
-        probe: name of the probe, see `probes`. The probe determines what is permuted or varied.
-        profiles: the judge's profiles; all profiles read the same orderings.
-
-    Returns:
-        One row per read, with the columns of `contracts.reads.PLAN` and further columns of the probe's units. Rows are
-        sorted by profile, scale, condition and strategy, then in the order of the units.
-
-    Raises:
-        InputError: a rubric has no scale with a wanted number of levels, a strategy has too many orderings, or no unit
-            fits any condition.
+    InputError if a rubric lacks the scale, a strategy has too many orderings, or no unit fits any condition.
     """
-    module, items = probes.load(probe), in_sample(items, sample=design.sample, seed=design.seed)
+    module, items = probes.load(probe), draw_sample(items, sample=design.sample, seed=design.seed)
     variants = [judge.under(profile) for profile in profiles]
     reads: list[_Read] = []
     facts: dict[str, Mapping[str, object]] = {}
@@ -117,17 +92,11 @@ def plan_reads(
             f"study {study}: nothing of dataset {named} is read: none of its {len(items)} items fits a condition of the"
             f" study ({', '.join(design.conditions)}). Conditions that show a reference answer read items that have one"
         )
-    return _as_table(reads, facts, profiles, design).assign(study=study, judge=judge_id, probe=probe).pipe(_in_order)
+    return _as_table(reads, facts, profiles, design).assign(study=study, judge=judge_id, probe=probe).pipe(_tidy)
 
 
-def in_sample(items: pd.DataFrame, *, sample: int | None, seed: int) -> pd.DataFrame:
-    """The items of some groups of a dataset. The groups are drawn without replacement.
-
-    Args:
-        items: items of one dataset.
-        sample: number of groups; None for all groups. A larger sample contains each smaller sample.
-        seed: seed of the draw, which also depends on the dataset.
-    """
+def draw_sample(items: pd.DataFrame, *, sample: int | None, seed: int) -> pd.DataFrame:
+    """The items of some groups, drawn by seed and dataset; a larger sample contains each smaller one."""
     groups = sorted(items["group_id"].unique())
     if sample is None or sample >= len(groups):
         return items
@@ -155,22 +124,18 @@ def _reads_of(
             seen: dict[Shown, int] = {}
             for index, (ordering, shown_levels) in enumerate(zip(rows, levels, strict=True)):
                 # Reads that are asked together share one request, although different questions of it answer them.
-                shown = Shown(rows[0] if together else ordering, shown_levels, condition)
-                repeat = 0 if together else seen.get(shown, 0)
-                seen[shown] = repeat + 1
-                if (shown, repeat) not in request_ids:
-                    prompt = _rendered(unit, shown)
-                    request_ids[shown, repeat] = tuple(name(prompt, 0 if reuses else repeat) for name, reuses in namers)
-                ids = request_ids[shown, repeat]
+                view = Shown(rows[0] if together else ordering, shown_levels, condition)
+                repeat = 0 if together else seen.get(view, 0)
+                seen[view] = repeat + 1
+                if (view, repeat) not in request_ids:
+                    prompt = _rendered(unit, view)
+                    request_ids[view, repeat] = tuple(name(prompt, 0 if reuses else repeat) for name, reuses in namers)
+                ids = request_ids[view, repeat]
                 yield _Read(unit.unit_id, condition, strategy, n, index, ordering, shown_levels, repeat, ids)
 
 
 def _rendered(unit: Unit, shown: Shown) -> bytes:
-    """The prompt of a unit, as UTF-8.
-
-    Raises:
-        UnfitError: the template cannot show the unit, or writes half a character. The message names the unit.
-    """
+    """The prompt of a unit, as UTF-8; `UnfitError` names the unit."""
     try:
         return unit.prompt(shown).encode()
     except (UnfitError, UnicodeEncodeError) as error:
@@ -227,6 +192,6 @@ def _as_table(
     return table.merge(keys, on="unit_id", validate="many_to_one") if len(keys) else table
 
 
-def _in_order(table: pd.DataFrame) -> pd.DataFrame:
+def _tidy(table: pd.DataFrame) -> pd.DataFrame:
     further = [name for name in table if name not in PLAN.names]
     return table.reindex(columns=[*PLAN.names, *further])

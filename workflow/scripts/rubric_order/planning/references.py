@@ -1,13 +1,9 @@
-"""Reference answers at every score: one judge writes them, another judge says whether they match their score.
+"""Reference answers at every score: one judge writes them, another says whether they match, and scores them blind.
 
-A reference answer belongs to a group, a criterion and a score, not to an item. In each round a writer answers the
-instruction at the level of one description, and a reviewer says whether the text matches the description. If the
-reviewer does not accept a text, a new text is written in the next round, in which the judges change roles. The reviewer
-also scores each text without knowing the score for which it was written.
+An answer is of a group, criterion and score. One that is not accepted is written anew in the next round, in which the
+judges change roles; the answers so far determine `attempts` and the next `requests`.
 
-The answers to the steps so far determine the attempts (`attempts`) and the next requests (`requests`).
-
-Source: Li et al. (2025), Figure 4. The prompts, the end after a number of rounds, and the blind score are our own.
+Source: Li et al. (2025), Figure 4. Ours: the prompts, the last round, the blind score.
 """
 
 from __future__ import annotations
@@ -31,7 +27,7 @@ from rubric_order.datasets import CONTROL, clean, custom
 from rubric_order.datasets.rubrics import at_scale
 from rubric_order.parsing.choices import CONFLICTING, EMPTY, NO_SCORE, TRUNCATED, UNFINISHED_THINKING
 from rubric_order.parsing.one_score import normalise, strip_thinking
-from rubric_order.planning.reads import in_sample
+from rubric_order.planning.reads import draw_sample
 from rubric_order.planning.requests import namer
 from rubric_order.probes import Question, Shown
 from rubric_order.probes.score_order import ScoreOrder
@@ -59,14 +55,7 @@ _LAST_SENTENCE = re.compile(r"[.!?\n]\W*(yes|no)\W*\Z", re.IGNORECASE)
 
 
 class Slot(NamedTuple):
-    """Slot of one reference answer: the task and the score for which the answer is written.
-
-    Attributes:
-        dataset, group_id, criterion, rubric_id, level: keys of the reference answer; `level` is its score.
-        instruction: the instruction that the reference answer answers.
-        levels: descriptions of the scores 1 to n.
-        question: the criterion in words.
-    """
+    """Slot of one reference answer, for score `level`, with its task and the descriptions of scores 1 to n."""
 
     dataset: str
     group_id: str
@@ -83,17 +72,9 @@ class Slot(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Plan by which reference answers are made.
+    """Plan of reference answers. Of two `judges`, the first writes in the first round and reviews in the second.
 
-    Attributes:
-        slots: the reference answers that are wanted.
-        n: number of score levels.
-        judges: names of the one or two judges. Of two judges, the first writes in the first round and reviews in the
-            second.
-        settings: dictionary from the name of each judge to its settings, with the profiles of `Judge.with_roles`.
-        templates: dictionary to templates: from each of `STEPS` to the template of writing or reviewing, and from each
-            judge's name to the template of the judge's prompt for one score.
-        shows_rejected: True to show a writer the earlier texts that were not accepted.
+    `settings` have the profiles of `Judge.add_roles`; `templates` are by step and, for the blind score, by judge.
     """
 
     slots: Sequence[Slot]
@@ -118,19 +99,9 @@ def steps(rounds: int) -> list[str]:
 def slots(
     items: pd.DataFrame, rubrics: pd.DataFrame, *, n: int, levels: Sequence[int], instruction: str = SAME
 ) -> list[Slot]:
-    """Slots for reference answers: each group and criterion of a dataset, at each of the given levels.
+    """Slots by group, criterion and level; `SAME` wants one instruction a group, `FIRST` takes the first.
 
-    Args:
-        items: items of one dataset.
-        rubrics: rubrics of the items.
-        n: number of score levels.
-        levels: the levels for which reference answers are written.
-        instruction: `SAME` if all items of a group must have the same instruction; `FIRST` takes the instruction of the
-            first item.
-
-    Raises:
-        InputError: a rubric has no scale of n levels; the scores of a rubric begin with 0; or, with `SAME`, items of a
-            group have different instructions.
+    InputError without a scale of n levels, or with scores from 0.
     """
     wordings = {}
     for rubric in rubrics.itertuples():
@@ -158,16 +129,7 @@ def slots(
 
 
 def attempts(plan: Plan, responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Every attempt in the answers so far.
-
-    Args:
-        plan: plan by which reference answers are made.
-        responses: responses of each step so far.
-
-    Returns:
-        One row per attempt, sorted by round and slot: `contracts.items.REFERENCES`. A slot may have no accepted
-        attempt.
-    """
+    """Every attempt in the responses of the steps so far, by round and slot: `contracts.items.REFERENCES`."""
     rows: list[dict[str, Any]] = []
     for turn in range(1, len(responses) // 2 + 1):
         rows += _round(plan, turn, pd.DataFrame(rows, columns=REFERENCES.names), responses)
@@ -180,7 +142,7 @@ def _round(
     """The attempts of one round. Both steps of the round were answered."""
     write, review = (f"{turn}_{role}" for role in STEPS)
     texts = _texts(plan, turn, before, responses[write])
-    answers = _by_id(responses[review])
+    answers = _rows_by_id(responses[review])
     for slot, (text, failure) in texts.items():
         row: dict[str, Any] = dict(zip(KEYS, slot, strict=False))
         row |= {"n": plan.n, "round": turn, "text": text, "failure": failure}
@@ -201,14 +163,7 @@ def _round(
 
 
 def requests(plan: Plan, step: str, responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Requests of a step, given the answers to all steps before it: `contracts.reads.REQUESTS`.
-
-    A writer is asked for a text for each slot without an accepted text. A reviewer is asked two questions about each
-    text of the round: whether the text matches the description, and which score it has.
-
-    Raises:
-        InputError: a template cannot show a text.
-    """
+    """Requests of a step, by all answers before it: a text for each open slot, or a match and a score of each."""
     turn, role = int(step.partition("_")[0]), step.partition("_")[2]
     earlier = {name: responses[name] for name in steps(turn - 1)}
     before = attempts(plan, earlier)
@@ -224,7 +179,6 @@ def requests(plan: Plan, step: str, responses: Mapping[str, pd.DataFrame]) -> pd
 
 
 def _open(plan: Plan, before: pd.DataFrame) -> list[Slot]:
-    """The slots without an accepted attempt."""
     done = set(before.loc[before["accepted"].astype(bool), KEYS].itertuples(index=False, name=None))
     return [slot for slot in plan.slots if slot[: len(KEYS)] not in done]
 
@@ -233,7 +187,7 @@ def _texts(
     plan: Plan, turn: int, before: pd.DataFrame, responses: pd.DataFrame
 ) -> dict[Slot, tuple[str | None, str | None]]:
     """Text that was written for each slot in a round, or None and the reason why there is none."""
-    answers = _by_id(responses)
+    answers = _rows_by_id(responses)
     texts: dict[Slot, tuple[str | None, str | None]] = {}
     for slot in _open(plan, before):
         answer, failure, cut = _answer(answers[_writing(plan, turn, slot, before)["request_id"]])
@@ -248,20 +202,19 @@ def _texts(
 
 
 def _answer(row: Any) -> tuple[str | None, str | None, bool]:
-    """The text of an answer, the reason if there is no text, and True if the text was cut."""
+    """The text of an answer, the reason if there is no text, and True if it was cut."""
     failure = reason_of(row.error)
     return (None if failure else row.text or ""), failure, row.finish_reason == "length"
 
 
-def _by_id(responses: pd.DataFrame) -> dict[str, Any]:
+def _rows_by_id(responses: pd.DataFrame) -> dict[str, Any]:
     return {row.request_id: row for row in responses.itertuples()}
 
 
 def read_verdict(answer: str, *, truncated: bool) -> tuple[str | None, str | None]:
-    """The verdict of a review (``yes`` or ``no``) or the reason why there is none.
+    """The verdict of a review (``yes`` or ``no``), or the reason why there is none; both are none.
 
-    The verdict stands at the beginning, or after a word such as "verdict", or is alone in the last sentence. In a
-    truncated answer, the last sentence does not count. An answer that says both ``yes`` and ``no`` gives no verdict.
+    It stands at the beginning, after a word such as "verdict", or alone in the last sentence, unless `truncated`.
     """
     text = strip_thinking(answer)
     if text is None:
@@ -289,15 +242,15 @@ def _writing(plan: Plan, turn: int, slot: Slot, before: pd.DataFrame) -> dict[st
 
 
 def _review(plan: Plan, turn: int, slot: Slot, text: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The two requests about a text: one asks whether the text matches, the other asks for its score."""
+    """The two requests about a text: whether it matches, and its score."""
     reviewer = judge_of(f"{turn}_{REVIEW}", plan.judges)
     prompt = _render(plan.templates[REVIEW], slot, text=text)
     asked = _request(plan, reviewer, REVIEWING, slot, turn, prompt, VERDICT)
-    shown = Shown(tuple(range(1, plan.n + 1)), (), BLIND)
-    prompt = _blind_prompt(plan.templates[reviewer], slot, text, shown)
+    view = Shown(tuple(range(1, plan.n + 1)), (), BLIND)
+    prompt = _blind_prompt(plan.templates[reviewer], slot, text, view)
     (question,) = _blind_questions(plan.n)
     scored = _request(plan, reviewer, DEFAULT_PROFILE, slot, turn, prompt, question)
-    return asked, scored | {"condition": BLIND, "ordering": list(shown.ordering), "options": list(question.labels)}
+    return asked, scored | {"condition": BLIND, "ordering": list(view.ordering), "options": list(question.labels)}
 
 
 def _request(
@@ -342,19 +295,9 @@ def _blind_questions(n: int) -> tuple[Question, ...]:
 
 
 def read_own(path: Path, wanted: Sequence[Slot], *, n: int) -> pd.DataFrame:
-    """Reference answers that a user brings: a table with the columns group_id, score, text, and perhaps criterion.
+    """Reference answers of a user's table (group_id, score, text, criterion), as accepted `attempts` by `FILE`.
 
-    Args:
-        path: file of CSV, JSON Lines or Parquet.
-        wanted: all slots of the dataset, at every level.
-        n: number of score levels.
-
-    Returns:
-        A table like that of `attempts`, with all texts in round 0, written by `FILE` and accepted.
-
-    Raises:
-        InputError: a column is missing or unknown, a score is not one of 1 to n, a group or criterion has no item, or a
-            reference answer is given twice.
+    InputError names a wrong column, a score out of 1 to n, a group without an item, or an answer given twice.
     """
     table = custom.read_table(path, None)
     for name in ("group_id", "score", "text"):
@@ -403,41 +346,25 @@ def load_plan(
     weights: Sequence[Path],
     settings: Mapping[str, Any],
 ) -> Plan:
-    """Load the plan by which reference answers of a dataset are made.
-
-    Args:
-        items: items of the dataset.
-        rubrics: rubrics of the items.
-        templates: files of the templates: of writing, of reviewing, and of each judge's prompt for one score.
-        weights: files that name the weights of judges whose settings do not name them; each file has the judge's name.
-        settings: `n`, `levels`, `judges`, their `settings` (see `judges.read`), `sample`, `seed`, `shows_rejected`,
-            `instruction` and `file`.
+    """Load a dataset's plan from its templates, files of judges' weights (named by judge), and settings (`n`, `levels`,
+    `judges`, `sample`, `file` and others).
     """
     described: dict[str, Any] = {path.stem: files.read_json(path) for path in weights}
     makers = {
-        name: judges.read(block).with_weights(described.get(name, {})) for name, block in settings["settings"].items()
+        name: judges.read(block).add_weights(described.get(name, {})) for name, block in settings["settings"].items()
     }
     template_names = [*STEPS, *settings["judges"]]
     prompts = dict(zip(template_names, map(frames.load_template, templates), strict=True))
     n = settings["n"]
     levels = range(1, n + 1) if settings["file"] else settings["levels"]
-    drawn = in_sample(items, sample=settings["sample"], seed=settings["seed"])
+    drawn = draw_sample(items, sample=settings["sample"], seed=settings["seed"])
     answered = FIRST if settings["file"] else settings.get("instruction", SAME)  # a file's answers need no instruction
     wanted = slots(drawn, rubrics, n=n, levels=levels, instruction=answered)
     return Plan(wanted, n, settings["judges"], makers, prompts, settings["shows_rejected"])
 
 
-def with_references(items: pd.DataFrame, made: pd.DataFrame | None) -> pd.DataFrame:
-    """Items with the accepted reference answers of their group and criterion.
-
-    Args:
-        items: one row per item.
-        made: the attempts, see `attempts`; None if the run makes no reference answers.
-
-    Returns:
-        The items with the column `references`: dictionaries from scale and level to text. Without attempts, the items
-        as given.
-    """
+def add_references(items: pd.DataFrame, made: pd.DataFrame | None) -> pd.DataFrame:
+    """Items with the column `references` (from scale and level to the accepted text), or as given without attempts."""
     if made is None or not len(made):
         return items
     texts: dict[tuple[str, str], dict[tuple[int, int], str]] = {}

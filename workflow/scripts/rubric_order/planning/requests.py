@@ -1,7 +1,6 @@
 """The distinct requests of a judge, made from the reads that need them.
 
-A request is the call that is sent for a read. The name of a request is the hash of everything that determines the
-answer. So reads of several strategies and studies can share a request.
+A request is named by the hash of all that determines the answer, so reads of strategies and studies share it.
 """
 
 import hashlib
@@ -27,10 +26,8 @@ COLUMNS = [name for name in REQUESTS.names if name in PLAN.names]
 
 
 def namer(judge: Judge, n: int, probe: Probe) -> Callable[[bytes, int], str]:
-    """Function that names the requests of one judge, scale and probe.
-
-    Names are hashes over the judge's identity, the number of levels, the repeat index and the message. Never change
-    these parts of a name: a stored answer is found by its name alone.
+    """Function that names requests by judge's identity, levels, repeat and message. Never change these: a stored answer
+    is found by its name alone.
     """
     identity = [judge.identity(probe.IDENTITY), n]
     head = hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=16)
@@ -47,16 +44,10 @@ def namer(judge: Judge, n: int, probe: Probe) -> Callable[[bytes, int], str]:
 def distinct_requests(
     reads: pd.DataFrame, *, owned_elsewhere: Iterable[str], greedy: Collection[str] = ()
 ) -> pd.DataFrame:
-    """The distinct requests that reads need and that no earlier study sends, without prompts.
+    """The distinct requests that reads need and no earlier study sends, without prompts.
 
-    Requests are sorted so that an engine computes a common beginning of prompts only once. All orderings of a unit are
-    neighbours. Among them, orderings with a long common prefix are neighbours.
-
-    Args:
-        reads: plans of one study and judge, with `COLUMNS`.
-        owned_elsewhere: request ids that an earlier study sends.
-        greedy: profiles whose repeats are declared equal. Under such a profile, all repeats of a read are one request,
-            with repeat 0.
+    Sorted so that an engine computes a common beginning once: orderings of a unit, and those with long common prefixes,
+    are neighbours. Under `greedy` profiles all repeats are one request.
     """
     table = reads[COLUMNS]
     table = table[~text_columns.is_among(table["request_id"], owned_elsewhere)]
@@ -81,15 +72,7 @@ def units_asked(
     probe: str,
     comparisons: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[tuple[int, str], Unit]:
-    """Dictionary from number of levels and unit id to the units of one dataset that requests are about.
-
-    Args:
-        requests: see `distinct_requests`.
-        items, rubrics, pairs: the tables of the dataset.
-        template: template of the prompt.
-        probe: name of the probe.
-        comparisons: see `Probe.units`; the same for all scales.
-    """
+    """The units of one dataset that requests are about, by number of levels and unit id."""
     wanted = set(requests[["n", "unit_id"]].drop_duplicates().itertuples(index=False, name=None))
     module = probes.load(probe)
     units = (
@@ -101,16 +84,7 @@ def units_asked(
 
 
 def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit]) -> pd.DataFrame:
-    """Requests about one dataset, with their prompts.
-
-    Args:
-        requests: some or all requests. The prompts of one call are in memory together.
-        units: see `units_asked`.
-
-    Returns:
-        The requests with `prompt`, `options` (ids of the options, in canonical order) and `questions` (a list of
-        records, in the order of the prompt).
-    """
+    """Requests with `prompt`, `options` (ids, canonical order) and `questions` (prompt's order), all in memory."""
     prompts: list[str] = []
     options: list[tuple[str, ...]] = []
     questions: list[list[dict[str, Any]]] = []
@@ -118,9 +92,9 @@ def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit
     previous = None
     for row in requests.itertuples():
         unit = units[row.n, row.unit_id]
-        shown = Shown(tuple(map(int, row.ordering)), tuple(map(int, row.levels)), row.condition)
-        if (unit.unit_id, row.n, shown) != previous:
-            previous, text, asked = (unit.unit_id, row.n, shown), unit.prompt(shown), unit.questions(shown)
+        view = Shown(tuple(map(int, row.ordering)), tuple(map(int, row.levels)), row.condition)
+        if (unit.unit_id, row.n, view) != previous:
+            previous, text, asked = (unit.unit_id, row.n, view), unit.prompt(view), unit.questions(view)
             record = records.setdefault(asked, [question._asdict() for question in asked])
         prompts.append(text)
         questions.append(record)
@@ -133,7 +107,7 @@ def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit
     )
 
 
-def of_reads(
+def render_reads(
     reads: pd.DataFrame,
     items: pd.DataFrame,
     rubrics: pd.DataFrame,
@@ -143,27 +117,13 @@ def of_reads(
     probe: str,
     greedy: Collection[str] = (),
 ) -> pd.DataFrame:
-    """The distinct requests of reads of one dataset, with their prompts. All of them are in memory together.
-
-    Args:
-        reads, greedy: see `distinct_requests`. No other study sends any of these requests.
-        items, rubrics, pairs, template, probe: see `units_asked`.
-    """
+    """The distinct requests of reads of one dataset, with their prompts, all in memory; no other study sends them."""
     distinct = distinct_requests(reads, owned_elsewhere=(), greedy=greedy)
     return render_requests(distinct, units_asked(distinct, items, rubrics, pairs, template, probe=probe))
 
 
 def read_shard(path: Path, shard: int, shards: int) -> pd.DataFrame:
-    """The requests of one shard. A shard consists of neighbouring whole units.
-
-    All shards have about the same number of requests. The function reads only the row groups that hold these requests,
-    and the row groups in which the shard begins and ends.
-
-    Args:
-        path: file of requests.
-        shard: index of the shard, from 1 to `shards`.
-        shards: number of shards.
-    """
+    """The requests of one of `shards` equal shards of whole units; reads only the row groups needed."""
     with pq.ParquetFile(path) as file:
         groups = parquet.group_bounds(file)
         first, last = (_next_unit(file, groups, -(-int(groups[-1]) * part // shards)) for part in (shard - 1, shard))
@@ -176,13 +136,7 @@ def read_shard(path: Path, shard: int, shards: int) -> pd.DataFrame:
 def read_studies(
     paths: Sequence[Path], probes: Sequence[str], shard: int, shards: int
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The requests of one shard of several studies, with columns `probe` and `study`, and the study of each request.
-
-    Args:
-        paths: file of each study's requests, in a folder with the study's name.
-        probes: the probe of each of these studies.
-        shard, shards: see `read_shard`. A shard has its part of each study.
-    """
+    """The requests of one shard's part of each study, with `probe` and `study`; and the study of each."""
     parts = [
         read_shard(path, shard, shards).assign(probe=probe, study=path.parent.name)
         for path, probe in zip(paths, probes, strict=True)
@@ -192,7 +146,7 @@ def read_studies(
 
 
 def _next_unit(file: pq.ParquetFile, groups: np.ndarray, row: int) -> int:
-    """The first row, from row `row` on, at which a unit begins; the number of rows if no unit begins there."""
+    """The first row from `row` on at which a unit begins, or the number of rows."""
     if row in (0, groups[-1]):
         return int(row)
     before = None

@@ -1,13 +1,7 @@
 """Probes, which say what a study permutes or varies in a prompt. Each probe is a subclass of `Probe`.
 
-A probe describes itself, its units, the units' questions and the questions' labels. Plan, requests, engines, parser,
-scores and pages work from these descriptions. Few places name probes:
-
-- The catalogue says which probes' scores a statistic reads.
-- `recorded` says to which probes recorded answers belong.
-- Module `conditions` of `prompts` has the conditions of `score_order`.
-- Module `references` of `planning` has reference answers, which are scored like the texts of `score_order`.
-- Module `studies` of `simulation` has studies of planted judges.
+Plan, requests, engines, parser, scores and pages work from a probe's descriptions. Beside these, only the catalogue,
+`recorded`, and the modules `conditions` of prompts, `references` of planning and `studies` of simulation name probes.
 """
 
 from __future__ import annotations
@@ -38,15 +32,11 @@ Kind = Literal["option", "position", "position_or_tie", "ranking", "level", "ver
 
 
 class Question(NamedTuple):
-    """One thing that an answer must say.
+    """One thing that an answer must say: a label for each option, position or level, in canonical order.
 
-    Attributes:
-        name: name of the question in the prompt, such as a criterion; empty if an answer says only one thing.
-        labels: texts that an answer may write, one for each option, position or level, in canonical order.
-        names: kind of thing that a label names. An ``option`` is permuted, and its label moves with it. A ``position``
-            of the prompt keeps its label. With ``position_or_tie``, the last label says that no option is better. A
-            ``ranking`` joins the labels of all positions by ``>``, the best first. A ``level`` need not be listed in
-            the prompt. The remaining kinds are a ``verdict``, and a ``text``, which is an answer without labels.
+    `names`: an ``option`` is permuted and its label moves with it; a ``position`` of the prompt keeps its label; in
+    ``position_or_tie``, the last label is a tie; a ``ranking`` joins the positions' labels by ``>``, best first; a
+    ``level`` need not be listed; a ``verdict``; a ``text`` has no labels. `name` is empty if an answer says one thing.
     """
 
     name: str
@@ -55,13 +45,10 @@ class Question(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """Form in which one read shows a unit.
+    """Form in which one read shows a unit: the option at each position, and the condition beside the order.
 
-    Attributes:
-        ordering: the option at each position.
-        levels: in a crossed design, the score level at each position of the second axis. If one request asks about all
-            orderings, see `Probe.asks_together`. In all other cases empty.
-        condition: name of the variation beside the order.
+    `levels` has the score level at each position in a crossed design, or all orderings where one request asks about
+    them (`Probe.asks_together`); else it is empty.
     """
 
     ordering: tuple[int, ...]
@@ -75,13 +62,12 @@ class Unit:
 
     Attributes:
         unit_id: unique in the dataset.
-        options: ids of the things that are permuted, in canonical order.
-        about: columns of the plan and the scores that describe the unit: ``dataset`` (always), ``group_id``,
-            ``candidate``, ``criterion``, ``human_score``, and all further columns that the probe needs for its scores.
-        questions: function that returns the questions, in the order in which the prompt asks them.
-        prompt: function that returns the user's message.
-        offers: function that returns True for a condition in which the unit can be shown. The unit has no reads in
-            other conditions.
+        options: ids of what is permuted, in canonical order.
+        about: columns of plan and scores: ``dataset`` (always), ``group_id``, ``candidate``, ``criterion``,
+            ``human_score``, and what the probe needs for its scores.
+        questions: returns the questions in the prompt's order.
+        prompt: returns the user's message.
+        offers: True for a condition in which the unit can be shown; it has no reads in others.
     """
 
     unit_id: str
@@ -100,25 +86,21 @@ def lowest_scores(reads: pd.DataFrame) -> list[int]:
 class Probe(ABC):
     """Base class of probes: what a study permutes, how a prompt shows it and asks for it, and how answers are scored.
 
-    The modules that this module imports count in `code_version` of all scripts that use probes, such as the script that
-    asks judges. So parsing and scores are in modules that this module does not import. Many probes use
-    `one_score.parse_score` and `readouts.score`.
+    What this module imports counts in `code_version` of all scripts that use probes, also the one that asks judges: so
+    parsing and scores are imported where used. Many probes use `one_score.parse_score` and `readouts.score`.
 
     Attributes:
-        PERMUTES: description of the things that the orderings permute, such as ``the answers in a list``.
+        PERMUTES: the things that are permuted, such as ``the answers in a list``.
         STRATEGIES: names of the ways to choose orderings, see `choose`.
-        SOURCE: key, in ``cards/references.bib``, of the paper that the probe follows; None if it follows nothing
-            published.
-        CONDITIONS: names of the variations beside the order that a study can use; `BASELINE` comes first.
-        IDENTITY: settings of a judge that say how the answer is asked for. So they are part of a request's name.
-        PROMPTS: dictionary from the names of the prompts among which a study can choose to the `answer_format` that the
-            prompt asks for, or to None if the prompt fits any format. Empty if a probe has only one prompt.
-        COMPARES: True if the units are pairs or lists of texts, which `comparisons` of a study choose.
-        DECIDES: True if decision models can be asked. The prompts then keep text, question and options apart.
-        CROSSED: True if a study can vary a second axis, the order of the score levels, together with the options.
-        FIELDS: dictionary from the names that a user's template may write to their meanings; empty if users bring no
-            template.
-        COLUMNS: columns of the scores beside the plan's columns; they include those of `contracts.scores.SCORES`.
+        SOURCE: key, in ``cards/references.bib``, of the paper that the probe follows; None without one.
+        CONDITIONS: variations beside the order that a study can use; `BASELINE` first.
+        IDENTITY: settings of a judge by which the answer is asked for, and so part of a request's name.
+        PROMPTS: from the names of prompts that a study can choose to the `answer_format` that each asks for, or None.
+        COMPARES: True if units are pairs or lists of texts, which a study's `comparisons` choose.
+        DECIDES: True if decision models can be asked: prompts then keep text, question and options apart.
+        CROSSED: True if a study can vary the order of the score levels together with the options.
+        FIELDS: names that a user's template may write, with their meanings; empty if users bring none.
+        COLUMNS: columns of the scores beside the plan's, with those of `contracts.scores.SCORES`.
     """
 
     PERMUTES: str
@@ -138,21 +120,12 @@ class Probe(ABC):
 
     @abstractmethod
     def template(self, judge: Judge, prompt: str | None = None) -> str:
-        """Name of the prompt's template for a judge: a file of ``resources/templates/``, or an absolute path.
-
-        The name lacks the ending ``.jinja``.
-
-        Args:
-            judge: settings of the judge.
-            prompt: name of the prompt, from `PROMPTS`, that a study chose; None for the probe's default prompt.
+        """Name of the prompt's template for a judge (of `PROMPTS`, None for the default), a file of
+        ``resources/templates/`` or an absolute path, without ``.jinja``.
         """
 
     def try_template(self, template: Template, n: int) -> None:
-        """Render a template of the user at scale n.
-
-        Raises:
-            UnfitError: the template is wrong, for example does not write an option. The message says what is wrong.
-        """
+        """Render a user's template at scale n; UnfitError says what is wrong, such as an option not written."""
         raise UnfitError("the probe has a prompt of its own; expected no template")
 
     @abstractmethod
@@ -166,28 +139,19 @@ class Probe(ABC):
         template: Template,
         comparisons: Mapping[str, Any] = MappingProxyType({}),
     ) -> Iterator[Unit]:
-        """The units of one dataset at scale n, in the order in which they are read.
+        """The units of one dataset at scale n, in the order of reading; InputError if an item or rubric does not fit.
 
-        `comparisons` is for probes that compare texts. It says which pairs or lists they read: ``pairs`` (`given` or
-        `all`), ``sample`` (number of units, None for all), ``lists`` (number of lists in a group), and ``seed``. It
-        also has ``prompt``, the name of the template.
-
-        Raises:
-            InputError: an item or a rubric does not fit the probe.
+        `comparisons` says which pairs or lists are read: ``pairs`` (`given` or `all`), ``sample`` (units, None for
+        all), ``lists`` (in a group), ``seed``, and ``prompt``, the template's name.
         """
 
     @abstractmethod
     def choose(self, strategy: str, options: int, *, budget: int | None, rng: np.random.Generator | None) -> np.ndarray:
-        """Orderings in which a unit with this number of options is read, shape (reads, options).
-
-        Raises:
-            UnfitError: the strategy has too many orderings.
-        """
+        """Orderings in which a unit is read, shape (reads, options); UnfitError if the strategy has too many."""
 
     def asks_together(self, condition: str, n: int) -> bool:
-        """True for a condition in which one request asks about all orderings of a strategy.
-
-        `Shown.levels` then holds these orderings one after the other, and the reads of a unit share a request.
+        """True for a condition in which one request, which the unit's reads share, asks about all orderings, one after
+        the other in `Shown.levels`.
         """
         return False
 
@@ -214,13 +178,10 @@ class Probe(ABC):
     def score(
         self, reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
     ) -> pd.DataFrame:
-        """One row per read and question, with `COLUMNS`.
+        """One row per read and question, with `COLUMNS`, from questions and choices of each read in the prompt's order.
 
-        Args:
-            reads: a plan with the column `option_logprobs`: for each read, the log-probabilities of all labels of its
-                questions, one question after the other; null if they are not known.
-            questions: the questions of each read, in the order in which the prompt asks.
-            choices: the choices of each read, in the same order.
+        `option_logprobs` of `reads` has the log-probabilities of all labels of a read's questions, one question after
+        the other; null if not known.
         """
 
 

@@ -1,14 +1,8 @@
 """Common parts of the probes that show several candidates: their units, conditions and prompts.
 
-A unit is a pair or a list of items of one group under one criterion. A label names a position: the first candidate
-is always A. A study can vary more than the order, in these conditions (`CONDITIONS`):
-
-- `tie`, `no_tie`: the prompt offers a tie, or does not. In all other conditions, the prompt offers a tie if the
-  original prompt does (`OFFERS_TIE`: only MT-Bench's prompt does).
-- `length_sentence`: a sentence tells the judge not to judge by length. It is not MT-Bench's own sentence.
-- `padded_1`, `padded_2`: sentences that say nothing new make the first or the second candidate, in canonical order, 50%
-  longer.
-- `truncated`: all candidates are cut to the length of the shortest candidate.
+A unit is a pair or list of items of one group under one criterion; the first position is always A. Conditions: `tie`,
+`no_tie` (else `OFFERS_TIE`); `length_sentence` against judging by length (not MT-Bench's own); `padded_1`, `padded_2`
+(50% longer, nothing new); `truncated` to the shortest.
 """
 
 from __future__ import annotations
@@ -60,11 +54,7 @@ PADDING = (
 
 
 class Candidates(Probe):
-    """Probe whose units are pairs or lists of candidates.
-
-    Attributes:
-        SIZES: numbers of candidates that a unit may have.
-    """
+    """Probe whose units are pairs or lists of candidates, as many as one of `SIZES`."""
 
     SIZES: Sequence[int]
     SOURCE = "shi2025"
@@ -95,11 +85,7 @@ class Candidates(Probe):
         return prompt if prompt.startswith(PAPERS) else TEMPLATE + prompt
 
     def try_template(self, template: Template, n: int) -> None:
-        """Render a user's template for n candidates, with a tie and without a tie.
-
-        Raises:
-            UnfitError: the template does not write each candidate once and in order, or leaves out a label.
-        """
+        """Render a user's template for n candidates, with and without a tie: each once and in order, and all labels."""
         for condition in (BASELINE, "tie"):
             items = [
                 {"response": text, "turns": [{"user": "a question", "assistant": text, "reference": None}]}
@@ -121,7 +107,7 @@ class Candidates(Probe):
         return orderings.choose_candidates(strategy, options, budget=budget, rng=rng)
 
     def problems(self, study: Study) -> Iterator[str]:
-        """Settings of a study that do not fit. With recorded answers all settings fit, because no judge is asked."""
+        """Settings of a study that do not fit; with recorded answers all do, because no judge is asked."""
         if study.strategies == ["recorded"]:
             return
         for n in study.scales:
@@ -166,19 +152,7 @@ def unit(
     prompt: str,
     criterion: str | None,
 ) -> Unit:
-    """Unit of one pair or list.
-
-    Args:
-        unit_id: unique in the dataset.
-        items: items of the candidates, in canonical order.
-        about: columns of the plan beside those that follow from the items.
-        template: template of the prompt.
-        prompt: name of the template's file.
-        criterion: question that the rubric asks; None if there is no rubric.
-
-    Raises:
-        InputError: the prompt asks for something that the items lack.
-    """
+    """Unit of one pair or list of items in canonical order; InputError if they lack what the prompt asks for."""
     first, prompt = items[0], prompt.removeprefix(TEMPLATE)
     _check(prompt, items, criterion)
     labels = _labels(len(items), OFFERS_TIE[prompt], BASELINE)
@@ -206,7 +180,7 @@ def unit(
 
 
 def _input_length(item: Mapping[str, Any]) -> int:
-    """Number of characters of the text that an item answers: the user's turns of a conversation, or the instruction."""
+    """Characters of what an item answers: the user's turns, or the instruction."""
     turns = item["turns"]
     return len(item["instruction"]) if turns is None else sum(len(turn["user"]) for turn in turns)
 
@@ -220,11 +194,7 @@ def _check(prompt: str, items: Sequence[Mapping[str, Any]], criterion: str | Non
 
 
 def _source(group: str, category: str | None) -> str:
-    """Source that several questions share, from the id of a question's group and the question's category (its task).
-
-    If the id ends with an underscore and the category, in lower or upper case, the source is the id without this
-    ending. Otherwise the source is the whole id.
-    """
+    """Source that several questions share: the group's id less underscore and category."""
     if isinstance(category, str) and group.lower().endswith(f"_{category.lower()}"):
         return group[: -len(category) - 1]
     return group
@@ -232,7 +202,7 @@ def _source(group: str, category: str | None) -> str:
 
 @cache
 def _labels(n: int, tie: bool, condition: str) -> tuple[str, ...]:
-    """Labels that an answer may write: a letter for each position, and the next letter for a tie if it is offered."""
+    """A letter for each position, and the next for a tie if it is offered."""
     tie = {"tie": True, "no_tie": False, RANKING: False}.get(condition, tie)
     return tuple(LETTERS[: n + tie])
 
@@ -249,7 +219,7 @@ def _questions_of(labels: tuple[str, ...], n: int, shown: Shown) -> tuple[Questi
 
 
 def sampled(unit_ids: Sequence[str], comparisons: Mapping[str, Any]) -> set[str]:
-    """The units that a study reads. The draw does not depend on the order of the units."""
+    """The units that a study reads; the draw does not depend on their order."""
     ids, size = sorted(unit_ids), comparisons["sample"]
     if size is None or size >= len(ids):
         return set(ids)
@@ -332,9 +302,9 @@ def cut(text: str, length: int) -> str:
     """A text of at most `length` characters, cut after a word."""
     if len(text) <= length:
         return text
-    kept = text[: length + 1]
-    words = max(kept.rfind(" "), kept.rfind("\n"))
-    return (kept[:words] if words > 0 else kept[:length]).rstrip()
+    beginning = text[: length + 1]
+    words = max(beginning.rfind(" "), beginning.rfind("\n"))
+    return (beginning[:words] if words > 0 else beginning[:length]).rstrip()
 
 
 def pad(text: str) -> str:

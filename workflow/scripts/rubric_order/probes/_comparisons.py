@@ -1,8 +1,6 @@
-"""Common parts of the probes that compare candidates: the scores of pairs and lists.
+"""Common parts of the probes that compare candidates: the scores (`COLUMNS`) of pairs and lists (`ABOUT`).
 
-A read shows the candidates of a pair or a list in one order, and asks which candidate is best. The plan describes the
-comparison (`ABOUT`), and the scores hold the outcome (`COLUMNS`). Candidates are numbered from 1 in canonical order,
-the order of `candidates`; `ordering` has the candidate at each position.
+Candidates are numbered from 1 in canonical order; `ordering` has the candidate at each position.
 """
 
 from __future__ import annotations
@@ -62,14 +60,7 @@ COLUMNS = (
 def score(
     reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
 ) -> pd.DataFrame:
-    """One row per read, with `COLUMNS`.
-
-    Args:
-        reads: a plan with `ABOUT` and `option_logprobs`, see `Probe.score`.
-        questions: one question for each read. Its labels name the positions, and then a tie if the prompt offered it.
-        choices: one choice for each read. Its label names a position, or a tie, or is a ranking: several positions
-            joined by ``>``.
-    """
+    """One row per read, with `COLUMNS`. A label names a position, or a tie, or is a ranking joined by ``>``."""
     import numpy as np
     import pandas as pd
 
@@ -110,10 +101,10 @@ def _zip(one: Sequence[Any], other: Sequence[Any]) -> zip[Any]:
 
 
 def _place(index: int, candidates: int) -> int:
-    """Position of the label with this index, from 1; `TIE` for the label after the labels of the candidates."""
+    """Position of the label with this index, from 1; `TIE` after those of the candidates."""
     return TIE if index >= candidates else index + 1
 
 
 def _places(label: str | None, labels: Sequence[str]) -> list[int] | None:
-    """Indices of the labels that a choice names, from 0, best first; None if it names no label."""
+    """Indices of the labels that a choice names, from 0, best first; None if it names none."""
     return None if label is None else [labels.index(part) for part in label.split(">")]

@@ -1,7 +1,6 @@
 """The order of the criteria in a prompt that asks for the score of one text under each criterion.
 
-In a crossed design the prompt also lists the score levels of every criterion. The order of the levels is the same for
-all criteria, and is varied together with the order of the criteria.
+A crossed design also varies the order of the levels, the same for all criteria.
 """
 
 # Checks of a config read the constants of this module, so slow imports are inside the functions that use them.
@@ -63,11 +62,7 @@ class CriterionOrder(Probe):
         return prompt or "criteria"
 
     def try_template(self, template: Template, n: int) -> None:
-        """Render a user's template for three criteria of n levels.
-
-        Raises:
-            UnfitError: the template does not write each criterion once, or does not write the response.
-        """
+        """Render a user's template for three criteria of n levels: it must write each once, and the response."""
         from rubric_order.prompts import frames
 
         response = "\x02response\x03"
@@ -87,12 +82,7 @@ class CriterionOrder(Probe):
         template: Template,
         comparisons: Mapping[str, Any] = MappingProxyType({}),
     ) -> Iterator[Unit]:
-        """Each text with all its criteria.
-
-        Raises:
-            InputError: see `texts`; or the criteria of a text have different lowest scores; or, when a crossed prompt
-                is rendered, a rubric has no scale of n levels.
-        """
+        """Each text with all its criteria, which must share the lowest score; see `texts`."""
         from rubric_order.prompts import frames
 
         rubric_of = rubrics.set_index("rubric_id").to_dict("index")
@@ -142,12 +132,10 @@ class CriterionOrder(Probe):
     def score(
         self, reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
     ) -> pd.DataFrame:
-        """One row per read and criterion, in canonical order of the criteria.
+        """One row per read and criterion, in canonical order, with the criterion's item.
 
-        `item_id`, `criterion` and `human_score` come from the criterion's item. `question` is the criterion's name in
-        the prompt, and `criterion_position` its position there. `predecessor` is the criterion right before it; null
-        for the first criterion. `position` is the position of the score among the levels; null if the prompt lists no
-        levels.
+        `predecessor` is the criterion right before it in the prompt; `position` that of the score among the levels,
+        null if none are listed.
         """
         import pandas as pd
 
@@ -162,7 +150,7 @@ class CriterionOrder(Probe):
         logprobs = [
             row
             for options, asked, at in zip(reads["option_logprobs"], questions, places, strict=True)
-            for row in _by_criterion(options, asked, at)
+            for row in _criterion_logprobs(options, asked, at)
         ]
         lists = list(LISTS.values())
         table = reads.drop(columns=["option_logprobs", "criterion", "human_score"]).rename(columns=LISTS)
@@ -183,17 +171,9 @@ class CriterionOrder(Probe):
 
 
 def texts(items: pd.DataFrame, rubrics: pd.DataFrame) -> pd.DataFrame:
-    """Each text with its criteria.
+    """Each text with lists over its criteria in the items' order: ids, items, names in the prompt, rubrics, scores.
 
-    Returns:
-        One row per text, in the order of the items: `unit_id` (group and candidate), dataset, group_id, candidate,
-        instruction and response. Further columns hold lists over the text's criteria, in the order of the items:
-        `criterion_ids`, `criterion_items` (ids of the items), `criterion_names` (names in the prompt),
-        `criterion_rubrics` and `criterion_human_scores`.
-
-    Raises:
-        InputError: an item has no rubric; a text has fewer than two criteria, the same criterion twice, or two criteria
-            with the same name; or two texts would have the same id.
+    InputError if an item has no rubric, a text fewer than two criteria or one twice, or two texts one id.
     """
     import pandas as pd
 
@@ -227,11 +207,7 @@ def texts(items: pd.DataFrame, rubrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _lowest(text: Any, described: Sequence[Mapping[str, Any]]) -> int:
-    """The lowest score, which all criteria of a text share.
-
-    Raises:
-        InputError: the criteria have different lowest scores.
-    """
+    """The lowest score, which all criteria of a text share, or InputError."""
     by_criterion = dict(zip(text.criterion_ids, (int(rubric["lowest"]) for rubric in described), strict=True))
     if len({*by_criterion.values()}) > 1:
         listed = ", ".join(f"{criterion} from {lowest}" for criterion, lowest in by_criterion.items())
@@ -257,7 +233,6 @@ def _check(unit: Any, where: str) -> None:
 
 
 def _prompt(frame: Frame | StructuredFrame, described: Sequence[Mapping[str, Any]], n: int, shown: Shown) -> str:
-    """The prompt for an order of the criteria, and, in a crossed design, an order of the score levels."""
     return frame.fill([_block(described[option - 1], n, shown.levels) for option in shown.ordering])
 
 
@@ -291,14 +266,14 @@ def _places_of(ordering: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _places(ordering: Sequence[int]) -> tuple[int, ...]:
-    """Index of the position of each criterion, from 0, in canonical order of the criteria."""
+    """Index of the position of each criterion, from 0, in canonical order."""
     return _places_of(tuple(ordering))
 
 
-def _by_criterion(
+def _criterion_logprobs(
     logprobs: Sequence[float] | None, questions: Sequence[Question], places: Sequence[int]
 ) -> list[Sequence[float] | None]:
-    """The log-probabilities of the options of each criterion, in canonical order."""
+    """Log-probabilities of each criterion's options, in canonical order of the criteria."""
     if logprobs is None:
         return [None] * len(places)
     size = len(questions[0].labels)

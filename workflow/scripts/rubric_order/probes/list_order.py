@@ -1,9 +1,7 @@
-"""The order of several candidates in a prompt that asks for the best candidate, or for a ranking.
+"""The order of several candidates in a prompt that asks for the best, or for a ranking. Scales are lengths of lists.
 
-Lists of candidates are drawn, at most as many as a study wants (`comparisons`). No two lists share a candidate. Every
-group that has all candidates of a list is read with this list. A study's scales are the lengths of its lists.
-
-Source: Shi et al. (2025), Section 3.1: three lists of three, drawn from the models of MT-Bench.
+Lists share no candidate, and are read with every group that has all of theirs. Source: Shi et al. (2025), Section 3.1:
+three lists of three models of MT-Bench.
 """
 
 # Checks of a config read the constants of this module, so slow imports are inside the functions that use them.
@@ -39,11 +37,7 @@ class ListOrder(_candidates.Candidates):
         template: Template,
         comparisons: Mapping[str, Any] = MappingProxyType({}),
     ) -> Iterator[Unit]:
-        """Lists of n candidates, in the order of the groups.
-
-        Raises:
-            InputError: no group has n candidates, or an item lacks something that the prompt shows.
-        """
+        """Lists of n candidates, by group; InputError if no group has n, or an item lacks what the prompt shows."""
         records, asks = _candidates.records(items), _candidates.criteria(rubrics)
         lists, candidates = {}, drawn(items, n, comparisons["lists"], comparisons["seed"])
         for group, criterion, number, ids in _every_list(items, candidates):
@@ -51,8 +45,8 @@ class ListOrder(_candidates.Candidates):
             lists["-".join(parts)] = ids
         chosen = _candidates.sampled(list(lists), comparisons)
         for unit_id in (unit_id for unit_id in lists if unit_id in chosen):
-            shown = [records[item_id] for item_id in lists[unit_id]]
-            scores = [item["human_score"] for item in shown]
+            members = [records[item_id] for item_id in lists[unit_id]]
+            scores = [item["human_score"] for item in members]
             fields = {
                 "candidate": None,
                 "baseline": None,
@@ -60,11 +54,11 @@ class ListOrder(_candidates.Candidates):
             }
             yield _candidates.unit(
                 unit_id,
-                shown,
+                members,
                 fields,
                 template=template,
                 prompt=comparisons["prompt"],
-                criterion=asks.get(shown[0]["rubric_id"]),
+                criterion=asks.get(members[0]["rubric_id"]),
             )
 
 
@@ -78,11 +72,7 @@ def _every_list(items: pd.DataFrame, lists: list[list[str]]) -> Iterator[tuple[s
 
 
 def drawn(items: pd.DataFrame, n: int, lists: int, seed: int) -> list[list[str]]:
-    """Candidates of each list, drawn without replacement from the candidates that answered the most groups.
-
-    Raises:
-        InputError: these candidates are too few for a list, or they answered fewer than half of the groups.
-    """
+    """Candidates of each list, drawn from those with the most groups (half or more); InputError if too few."""
     dataset = items["dataset"].iloc[0]
     groups = items.groupby("candidate")["group_id"].nunique()
     largest = sorted(groups[groups == groups.max()].index)

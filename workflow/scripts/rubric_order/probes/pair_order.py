@@ -1,8 +1,6 @@
-"""The order of two candidates in a prompt that asks which candidate is better.
+"""The order of two candidates in a prompt that asks which is better.
 
-The setting `comparisons` of a study chooses the pairs: those that the dataset gives, such as a model and the baseline;
-or any two candidates of a group under one criterion. The canonical order of a given pair is its order in the dataset.
-The canonical order of any other pair is the order of the items.
+Pairs are the dataset's (its order is canonical), or any two candidates of a group and criterion (items' order).
 """
 
 # Checks of a config read the constants of this module, so slow imports are inside the functions that use them.
@@ -40,19 +38,15 @@ class PairOrder(_candidates.Candidates):
         template: Template,
         comparisons: Mapping[str, Any] = MappingProxyType({}),
     ) -> Iterator[Unit]:
-        """The pairs of a dataset.
-
-        Raises:
-            InputError: there are no pairs, or an item lacks something that the prompt shows.
-        """
+        """The pairs of a dataset; InputError if it has none, or an item lacks what the prompt shows."""
         records, asks = _candidates.records(items), _candidates.criteria(rubrics)
-        given = pairs.to_dict("records")
-        all_pairs = given if comparisons["pairs"] == "given" else list(_every_pair(items, given))
+        dataset_pairs = pairs.to_dict("records")
+        all_pairs = dataset_pairs if comparisons["pairs"] == "given" else list(_every_pair(items, dataset_pairs))
         if not all_pairs:
             raise InputError(
                 f"dataset {items['dataset'].iloc[0]!r} has no pairs; expected `comparisons: {{pairs: all}}`"
             )
-        baseline = _baseline(given, records) if given else None
+        baseline = _baseline(dataset_pairs, records) if dataset_pairs else None
         chosen = _candidates.sampled([pair["pair_id"] for pair in all_pairs], comparisons)
         for pair in (pair for pair in all_pairs if pair["pair_id"] in chosen):
             first, second = records[pair["item_a"]], records[pair["item_b"]]
@@ -76,7 +70,7 @@ class PairOrder(_candidates.Candidates):
 
 
 def _every_pair(items: pd.DataFrame, given: list[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Every two items of a group under one criterion. If the dataset gives this pair, it is the dataset's pair."""
+    """Every two items of a group under one criterion; the dataset's own pair where it gives it."""
     pair_by_items = {frozenset((pair["item_a"], pair["item_b"])): pair for pair in given}
     for (group, criterion), block in items.groupby(["group_id", "criterion"], sort=False):
         rows = zip(block["item_id"], block["candidate"], strict=True)
@@ -89,13 +83,13 @@ def _every_pair(items: pd.DataFrame, given: list[Mapping[str, Any]]) -> Iterator
 
 
 def _baseline(given: list[Mapping[str, Any]], known: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """The candidate that is in all pairs of a dataset. None if there is no such candidate, or if there are two."""
+    """The one candidate that is in all pairs of a dataset, or None."""
     shared = set.intersection(*({known[pair[name]]["candidate"] for name in ("item_a", "item_b")} for pair in given))
     return shared.pop() if len(shared) == 1 else None
 
 
 def _human_scores(first: Mapping[str, Any], second: Mapping[str, Any], preference: str | None) -> list[float] | None:
-    """Human scores of two items. If one is not known, points from the preference; None without a preference."""
+    """Human scores of two items, or points from the preference; None without either."""
     scores = [first["human_score"], second["human_score"]]
     if all(score == score for score in scores):  # neither is NaN
         return scores

@@ -12,13 +12,7 @@ from rubric_order.probes import Probe, Question
 def score(
     reads: pd.DataFrame, questions: Sequence[tuple[Question, ...]], choices: Sequence[tuple[Choice, ...]]
 ) -> pd.DataFrame:
-    """One row per read, for reads with one question: the plan's columns and `Probe.COLUMNS`.
-
-    The question's labels move with the options.
-
-    Args:
-        reads, questions, choices: see `Probe.score`.
-    """
+    """One row per read with one question, whose labels move with the options, with `Probe.COLUMNS`."""
     plan = reads.drop(columns="option_logprobs").reset_index(drop=True)
     labels = chosen((asked[0] for asked in questions), (said[0] for said in choices))
     positions = readouts(labels["score"], reads["option_logprobs"].tolist(), plan["ordering"].tolist())
@@ -26,12 +20,7 @@ def score(
 
 
 def chosen(questions: Iterable[Question], choices: Iterable[Choice]) -> pd.DataFrame:
-    """Choices as columns, one row each.
-
-    Returns:
-        `score` (index of the chosen label among the question's labels, from 1; null if no label was chosen), `pattern`
-        and `failure`.
-    """
+    """Choices as columns `score` (index of the label in the question's, from 1), `pattern` and `failure`."""
     choices = list(choices)
     numbers = [
         None if choice.label is None else question.labels.index(choice.label) + 1
@@ -49,17 +38,10 @@ def chosen(questions: Iterable[Question], choices: Iterable[Choice]) -> pd.DataF
 def readouts(
     score: pd.Series, logprobs: Sequence[Sequence[float] | np.ndarray | None], shown: Sequence[Sequence[int]]
 ) -> pd.DataFrame:
-    """Hard and soft readout of each answer to one question.
+    """Hard and soft readout of each answer: `position` of the chosen option, `expected_score` (sum of k p_k),
+    `option_mass`, `position_probabilities` (sum 1).
 
-    Args:
-        score: index of the chosen option, from 1; null if no option was chosen.
-        logprobs: for each answer, the log-probabilities of the options in canonical order, or None.
-        shown: for each answer, the option at each position; empty if the prompt lists no options.
-
-    Returns:
-        A table with the index of `score`. It has the `position` of the chosen option. If the log-probabilities are
-        known, it also has `expected_score` (sum of k times p_k), `option_mass` (the probability that the judge wrote
-        any of the options) and `position_probabilities` (a list of the probability of each position; sum 1).
+    `score` and log-probabilities are in canonical order; `shown` has the option at each position, or nothing.
     """
     table = pd.DataFrame(
         {

@@ -57,12 +57,7 @@ class ScoreOrder(Probe):
         return prompt or judge.answer_format
 
     def try_template(self, template: Template, n: int) -> None:
-        """Render a user's template twice: with a reference answer, and without.
-
-        Raises:
-            UnfitError: the template does not write each level once, does not write the response, or is for decision
-                models.
-        """
+        """Render a user's template with and without a reference: it must write each level once, and the response."""
         from rubric_order.prompts import frames
 
         if frames.is_structured(template):
@@ -85,11 +80,7 @@ class ScoreOrder(Probe):
         template: Template,
         comparisons: Mapping[str, Any] = MappingProxyType({}),
     ) -> Iterator[Unit]:
-        """Each item, with its rubric cut to n levels.
-
-        Raises:
-            InputError: an item has no rubric, or a rubric has no scale of n levels.
-        """
+        """Each item, with its rubric cut to n levels; InputError without a rubric or such a scale."""
         unscored = items[items["rubric_id"].isna()]
         if len(unscored):
             item = unscored.iloc[0]
@@ -145,7 +136,7 @@ class ScoreOrder(Probe):
     def questions(self, reads: pd.DataFrame) -> list[tuple[Question, ...]]:
         criteria = reads["criterion"].tolist() if "criterion" in reads else [""] * len(reads)
         columns = (reads["n"].tolist(), lowest_scores(reads), reads["condition"].tolist(), criteria)
-        return [_questions(*read) for read in zip(*columns, strict=True)]
+        return [_questions(*row) for row in zip(*columns, strict=True)]
 
     def parse(self, text: str, questions: Sequence[Question], *, truncated: bool) -> tuple[Choice, ...]:
         from rubric_order.parsing import several_scores
@@ -162,17 +153,15 @@ class ScoreOrder(Probe):
 
 
 def _references(item: Any, n: int) -> dict[int, str]:
-    """Dictionary from level to the reference answer of an item that is written for this level.
-
-    The answer for the highest level can come with the dataset. The other answers are made, or a user brings them, see
-    `references.attempts`.
+    """Reference answer of an item by level: the dataset's is of the highest, others are made or brought
+    (`references.attempts`).
     """
-    made = {level: text for (scale, level), text in getattr(item, "references", {}).items() if scale == n}
-    return made | ({n: item.reference} if isinstance(item.reference, str) else {})
+    by_level = {level: text for (scale, level), text in getattr(item, "references", {}).items() if scale == n}
+    return by_level | ({n: item.reference} if isinstance(item.reference, str) else {})
 
 
 def _has(n: int, known: frozenset[int], condition: str) -> bool:
-    """True if an item has the reference answer that a condition shows, or if the condition needs none."""
+    """True if an item has the reference answer that a condition shows, or if it needs none."""
     wanted = conditions.read(condition, n).reference
     return not wanted or wanted in known
 
@@ -196,8 +185,7 @@ def _frame(
     return frames.frame(template, n=n, parts=True, reference=reference, **frames.wording(chosen, n, lowest), **values)
 
 
-def _in_tuples(values: Sequence[int], n: int) -> Iterator[tuple[int, ...]]:
-    """Values in tuples of n."""
+def _tuples(values: Sequence[int], n: int) -> Iterator[tuple[int, ...]]:
     return (tuple(values[place : place + n]) for place in range(0, len(values), n))
 
 
@@ -206,12 +194,12 @@ def _prompt(frame: Callable[[str], Frame | StructuredFrame], levels: Sequence[st
 
     n = len(levels)
     condition = conditions.read(shown.condition, n)
-    made, labels = frame(shown.condition), condition.labels(n, lowest)
+    prompt, labels = frame(shown.condition), condition.labels(n, lowest)
     if condition.together:
-        if isinstance(made, frames.Frame):
+        if isinstance(prompt, frames.Frame):
             raise InputError("condition together: the template writes text; expected one for decision models")
-        return made.fill_all(frames.option_lines(levels, range(1, n + 1), labels), list(_in_tuples(shown.levels, n)))
-    return made.fill(frames.option_lines(levels, shown.ordering, labels))
+        return prompt.fill_all(frames.option_lines(levels, range(1, n + 1), labels), list(_tuples(shown.levels, n)))
+    return prompt.fill(frames.option_lines(levels, shown.ordering, labels))
 
 
 def _questions_of(n: int, lowest: int, shown: Shown) -> tuple[Question, ...]:

@@ -1,10 +1,7 @@
 """Conditions of probe `score_order`: variations of a prompt beside the order of its score levels.
 
-The name of a condition joins its parts by ``+``, such as ``letter+reference_5``. A condition has at most one part for
-score IDs, one part for the reference answer, and one part for an edit without meaning. ``baseline`` has no parts. With
-part ``together``, one request asks about all orderings of a text.
-
-Checks of a config read this module, so it imports nothing that is slow to import.
+A name joins parts by ``+``, at most one for IDs, reference answer and neutral edit: ``letter+reference_5``; with
+``together``, one request asks about all orderings. Checks of a config read this module, so it imports nothing slow.
 """
 
 from __future__ import annotations
@@ -47,30 +44,20 @@ EXAMPLES = (
 
 
 class Condition(NamedTuple):
-    """Settings of a condition at a number of levels. Levels are counted from 1.
+    """Settings of a condition at a number of levels, counted from 1.
 
-    Attributes:
-        ids: IDs of the levels, lowest first; None for the rubric's numbers.
-        reference: level for which the shown reference answer is written; 0 for no reference answer. None stands for the
-            item's own reference answer, which is written for the highest level. An item need not have such an answer.
-        shown: level whose ID the prompt gives the reference answer.
-        neutral: index of an edit without meaning, from 1; 0 for none.
-        together: True if one request asks about all orderings of a strategy. This is possible for decision models.
+    `ids` None are the rubric's numbers; `reference` is 0 without one, and None for the item's own, of the highest
+    level; `id_level` is that whose ID it gets; `neutral` an edit without meaning, or 0.
     """
 
     ids: tuple[str, ...] | None
     reference: int | None
-    shown: int
+    id_level: int
     neutral: int
     together: bool = False
 
     def labels(self, n: int, lowest: int = 1) -> tuple[str, ...]:
-        """Labels that an answer may write for the levels, lowest first.
-
-        Args:
-            n: number of levels.
-            lowest: the rubric's lowest score, 0 or 1.
-        """
+        """Labels that an answer may write for the levels, lowest first."""
         return self.ids or _numbers(n, lowest)
 
 
@@ -80,28 +67,24 @@ def _numbers(n: int, lowest: int = 1) -> tuple[str, ...]:
 
 @cache
 def read(name: str, n: int) -> Condition:
-    """Read the name of a condition at n levels.
-
-    Raises:
-        UnfitError: the name is no condition, or does not fit n levels.
-    """
+    """Read the name of a condition at n levels, or raise UnfitError."""
     by_kind: dict[str, Any] = {}
     for part in [] if name == BASELINE else split(name):
         key, value = _part(part, n)
         if key in by_kind:
             raise UnfitError(f"{name!r} has two parts of one kind; expected at most one of {key}")
         by_kind[key] = value
-    text, shown = by_kind.get("a reference answer", (None, n))
+    text, level = by_kind.get("a reference answer", (None, n))
     neutral, together = by_kind.get("an edit without meaning", 0), "a request of all orderings" in by_kind
-    return Condition(by_kind.get("score IDs"), text, shown, neutral, together)
+    return Condition(by_kind.get("score IDs"), text, level, neutral, together)
 
 
 def _part(part: str, n: int) -> tuple[str, object]:
     """Kind of a part, and the part's value."""
     if part in _STYLES:
         return "score IDs", _STYLES[part](n)
-    if own := _OWN.fullmatch(part):
-        return "score IDs", _own_ids(own["ids"], n)
+    if ids := _OWN.fullmatch(part):
+        return "score IDs", _own_ids(ids["ids"], n)
     if part in NEUTRAL:
         return "an edit without meaning", NEUTRAL.index(part) + 1
     if part == TOGETHER:
@@ -109,10 +92,10 @@ def _part(part: str, n: int) -> tuple[str, object]:
     if part == "reference_none":
         return "a reference answer", (0, n)
     if reference := _REFERENCE.fullmatch(part):
-        text, shown = int(reference["text"]), int(reference["shown"] or reference["text"])
-        if not (1 <= text <= n and 1 <= shown <= n):
+        text, level = int(reference["text"]), int(reference["shown"] or reference["text"])
+        if not (1 <= text <= n and 1 <= level <= n):
             raise UnfitError(f"{part!r}: expected levels from 1 to {n}")
-        return "a reference answer", (text, shown)
+        return "a reference answer", (text, level)
     raise UnfitError(f"{part!r} is no condition; expected parts such as {', '.join(EXAMPLES)}, joined by +")
 
 
@@ -134,7 +117,7 @@ def _own_ids(written: str, n: int) -> tuple[str, ...]:
 
 
 class Offered(tuple[Any, ...]):
-    """Conditions that the probe offers. The elements are examples; ``in`` is true for all conditions of some scale."""
+    """Conditions that the probe offers: the elements are examples, ``in`` is true for all of some scale."""
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and any(_fits(name, n) for n in range(2, MOST_LEVELS + 1))

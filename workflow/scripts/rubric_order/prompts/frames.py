@@ -1,8 +1,4 @@
-"""Rendering the prompt of one read.
-
-Templates are files. Texts of datasets are only values, never templates. The sandboxed engine does not look for template
-syntax in values, so an item that contains ``{{ 7*7 }}`` or ``###Score Rubrics:`` is shown unchanged.
-"""
+"""Rendering the prompt of one read. Texts of datasets are never templates: ``{{ 7*7 }}`` is shown unchanged."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -55,29 +51,19 @@ class Option(str):
 
 
 def option_lines(levels: Sequence[str], ordering: Sequence[int], labels: Sequence[str] | None = None) -> list[Option]:
-    """Lines that are permuted. Score k keeps its ID and its description; only its position changes.
-
-    Args:
-        levels: descriptions of scores 1 to n.
-        ordering: the score at each position.
-        labels: IDs of scores 1 to n; by default these numbers.
-    """
+    """Lines that are permuted: score k keeps its ID (`labels`, by default its number) and description."""
     return [Option(str(labels[score - 1] if labels else score), levels[score - 1]) for score in ordering]
 
 
 def wording(condition: Condition, n: int, lowest: int = 1) -> dict[str, object]:
-    """Values with which a condition of probe `score_order`, or a scale from 0, changes the text of templates.
-
-    Returns:
-        `ids` (IDs of the levels, lowest first; None if they are the numbers 1 to n, in any order), `reference_score`
-        (ID of the reference answer's score), `neutral` (index of an edit without meaning), and the `lowest` and
-        `highest` score.
+    """Values by which a condition, or a scale from 0, changes templates: `ids` (None for numbers), `reference_score`
+    (an ID), `neutral`, `lowest`, `highest`.
     """
     labels = condition.labels(n, lowest)
     spelled = None if set(labels) == set(Condition(None, None, n, 0).labels(n)) else labels
     words: dict[str, object] = {
         "ids": spelled,
-        "reference_score": labels[condition.shown - 1],
+        "reference_score": labels[condition.id_level - 1],
         "neutral": condition.neutral,
     }
     return words | {"lowest": lowest, "highest": lowest + n - 1}
@@ -89,12 +75,9 @@ def is_structured(template: Template) -> bool:
 
 
 class Frame:
-    """A prompt with gaps for its options, rendered once for all orderings of the options.
+    """A prompt with gaps for its options, rendered once for all orderings.
 
-    Args:
-        pieces: the text before, between and after the gaps.
-        gaps: for each gap, the index of its option, from 0, and the part of the option that is shown: ``label``,
-            ``description``, or an empty text for the whole line. None if each option has one gap, for its line.
+    `gaps` has each gap's option, from 0, and part (``label``, ``description``, or ``""``); None: one line each.
     """
 
     def __init__(self, pieces: Sequence[str], gaps: Sequence[tuple[int, str]] | None = None) -> None:
@@ -119,20 +102,9 @@ class _Gap(str):
 
 
 def frame(template: Template, *, n: int, parts: bool = False, **values: object) -> Frame | StructuredFrame:
-    """Render a template with gaps for its n options. The template has to write each of `options` once, in order.
+    """Render a template with gaps for its n options, each of which it must write once, in order (else UnfitError).
 
-    A template with the blocks `structured.PARTS` writes no options: a decision model gets text, question and options
-    separately.
-
-    Args:
-        template: a compiled file of ``resources/templates/``, or a template of the user.
-        n: number of options.
-        parts: True if the template may write an option's `label` and `description` separately, not only its whole line.
-        values: everything else that the template shows. Texts of datasets are never run as templates.
-
-    Raises:
-        UnfitError: the template leaves out an option, writes an option twice or out of order, or writes a description
-            without its label.
+    `parts`: it may write label and description separately. One with the blocks `structured.PARTS` writes no options.
     """
     if is_structured(template):
         text, question = (
@@ -149,9 +121,9 @@ def frame(template: Template, *, n: int, parts: bool = False, **values: object) 
     text = template.render(options=marks, n=n, **values)
     pieces = re.split(f"{mark}([0-9]+)([a-z]*){mark}", text)
     gaps = [(int(place), part) for place, part in zip(pieces[1::3], pieces[2::3], strict=True)]
-    shown = [place for place, part in gaps if part != "label"]
+    described = [place for place, part in gaps if part != "label"]
     labelled = {place for place, part in gaps if part != "description"}
-    if shown != list(range(n)) or labelled != set(shown):
+    if described != list(range(n)) or labelled != set(described):
         raise UnfitError("the template does not write its options once each and in order")
     return Frame(pieces[::3], None if all(not part for _, part in gaps) else gaps)
 
@@ -174,18 +146,7 @@ def render(
     condition: str = BASELINE,
     lowest: int = 1,
 ) -> str:
-    """The prompt of one read.
-
-    Args:
-        template: a compiled file of ``resources/templates/``.
-        instruction: the instruction that the response answers.
-        response: the text that is judged.
-        reference: an answer that deserves the highest score. None leaves out its section.
-        question: the criterion.
-        levels: descriptions of scores 1 to n.
-        ordering: the score at each position, shape (n,).
-        condition: condition of the wording and the IDs. The reference answer is always `reference`.
-        lowest: score of the lowest level, 0 or 1.
+    """The prompt of one read. A `reference` deserves the highest score, whatever the condition.
 
     Source: Xu et al. (2026), Appendix B, Figure 5.
     """

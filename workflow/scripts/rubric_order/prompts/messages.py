@@ -1,8 +1,7 @@
 """Prompts of several messages: their templates, and the messages of a rendered prompt.
 
-In files of requests, and in the hash that names a request, such a prompt is one text. In this text each message begins
-with its role between two control characters. Texts of datasets and templates hold no control characters, so a text of a
-dataset cannot begin a message. A prompt without these marks is a single message of the user.
+In requests and their hash a prompt is one text, each message after its role between two control characters, which no
+dataset or template may hold. Without these marks it is one message of the user.
 """
 
 import re
@@ -22,27 +21,17 @@ _HEAD = re.compile(f"{BEGIN}({'|'.join(ROLES)}){END}\n")
 
 
 class Message(NamedTuple):
-    """A message of a prompt, or its template.
-
-    Attributes:
-        role: one of `ROLES`.
-        content: text of the message, or Jinja for a template.
-    """
+    """Role (one of `ROLES`) and text of a message, or Jinja of its template."""
 
     role: str
     content: str
 
 
 def compose(messages: Iterable[tuple[str, str]]) -> str:
-    r"""Messages as one text, or templates of messages as one template.
+    r"""Messages as one text, or templates as one template, without a line end at the end of a content.
 
-    Args:
-        messages: role and content of each message. A line end at the end of a content is left out, as in a template's
-            file.
-
-    Example:
-        >>> compose([("system", "Be fair."), ("user", "Hello.")])
-        '\x11system\x12\nBe fair.\x11user\x12\nHello.'
+    >>> compose([("system", "Be fair."), ("user", "Hello.")])
+    '\x11system\x12\nBe fair.\x11user\x12\nHello.'
     """
     return "".join(f"{BEGIN}{role}{END}\n{content.removesuffix(chr(10))}" for role, content in messages)
 
@@ -61,12 +50,7 @@ def split(prompt: str) -> list[Message]:
 
 
 def chat(prompt: str, system_prompt: str | None = None) -> list[dict[str, str]]:
-    """The messages of a prompt in the form that chat models take. They are new objects, which the caller may change.
-
-    Args:
-        prompt: the prompt, as a file of requests holds it.
-        system_prompt: a judge's system message, which comes before the prompt.
-    """
+    """The messages in the form of chat models, after a judge's system message, as new objects."""
     before = [Message("system", system_prompt)] if system_prompt else []
     return [message._asdict() for message in (*before, *split(prompt))]
 
@@ -80,11 +64,7 @@ def shown(prompt: str) -> str:
 
 
 def source(path: str | Path) -> str:
-    """A template from its file: messages of YAML or JSON as one template; any other file as its unchanged text.
-
-    Raises:
-        InputError: see `read`.
-    """
+    """A template from its file: messages as one template, any other file as its unchanged text."""
     return compose(read(path)) if is_file(path) else files.read_text(path)
 
 
@@ -94,12 +74,7 @@ def is_file(path: str | Path) -> bool:
 
 
 def read(path: str | Path) -> list[Message]:
-    """The messages of a template's file: YAML or JSON with a list of `role` and `content`.
-
-    Raises:
-        InputError: the file has no such list. The error names the message (from 1), what was found, and what was
-            expected.
-    """
+    """The messages of a template's file: YAML or JSON with a list of `role` and `content`, or InputError."""
     try:
         return of(files.read_yaml(path))
     except ValueError as error:
@@ -107,11 +82,7 @@ def read(path: str | Path) -> list[Message]:
 
 
 def of(listed: object) -> list[Message]:
-    """Messages from a list of mappings with `role` and `content`.
-
-    Raises:
-        UnfitError: this is no such list. The error names the message (from 1), what was found, and what was expected.
-    """
+    """Messages from a list of mappings with `role` and `content`, or UnfitError that names the message, from 1."""
     if not isinstance(listed, list | tuple):
         raise UnfitError(f"expected a list of messages, each with role and content, found {listed!r:.60}")
     messages = []
@@ -127,12 +98,7 @@ def of(listed: object) -> list[Message]:
 
 
 def check(messages: Sequence[tuple[str, str]]) -> None:
-    """Check the roles of a prompt's messages.
-
-    Raises:
-        UnfitError: there are no messages, a role is unknown, a system message is not the first, the last message is not
-            the user's, or a message is empty.
-    """
+    """Check the roles of a prompt's messages: known, the system first, the user last, none empty; or UnfitError."""
     if not messages:
         raise UnfitError("expected a list of messages, found none")
     for number, (role, content) in enumerate(messages, start=1):

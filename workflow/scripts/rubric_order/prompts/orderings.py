@@ -43,17 +43,9 @@ CANDIDATES = _of("pair_order", "list_order")
 
 
 def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.Generator | None = None) -> np.ndarray:
-    """The orderings in which one item is read.
+    """The orderings in which one item is read, shape (reads, n), n from 2 to 11.
 
-    Args:
-        strategy: one of ``STRATEGIES``.
-        n: number of options, 2 to 11.
-        budget: number of reads per item, for `random`, `fixed` and `repeated_rotations`; by default 2n, the budget of
-            `balanced`. The other strategies set their own budget.
-        rng: generator from which `random` draws.
-
-    Returns:
-        Shape (reads, n).
+    `budget`, by default 2n, is for `random`, `fixed` and `repeated_rotations`.
     """
     if strategy not in STRATEGIES:
         raise UnfitError(f"unknown strategy {strategy!r}; expected one of {', '.join(STRATEGIES)}")
@@ -63,21 +55,10 @@ def choose(strategy: str, n: int, *, budget: int | None = None, rng: np.random.G
 def choose_candidates(
     strategy: str, n: int, *, budget: int | None = None, rng: np.random.Generator | None = None
 ) -> np.ndarray:
-    """The orderings in which the candidates of one pair or list are shown.
+    """The candidate at each position, in the orderings of one pair or list, shape (reads, n), n from 2 to 9; UnfitError
+    if n or reads do not fit.
 
-    Args:
-        strategy: `swap` (pairs), `cyclic` or `latin` (lists), `all`, `random`, `fixed` or `single`.
-        n: number of candidates, 2 to 9.
-        budget: number of reads per unit; `all` ignores it. If the strategy has fewer orderings than this number, they
-            are repeated. By default each ordering is read once, `random` draws n orderings, and `fixed` repeats its
-            ordering n times.
-        rng: generator from which `random` and `latin` draw.
-
-    Returns:
-        Shape (reads, n): the candidate at each position.
-
-    Raises:
-        UnfitError: the strategy does not fit this number of candidates or reads.
+    Orderings repeat up to `budget` (not of `all`); by default each is read once, n times with `random` or `fixed`.
     """
     if strategy not in CANDIDATES:
         raise UnfitError(f"unknown strategy {strategy!r} of comparisons")
@@ -91,20 +72,10 @@ def _orderings(strategy: str, wanted: Wanted) -> np.ndarray:
 
 
 def levels_beside(strategy: str, reads: int, n: int, *, start: int, rng: np.random.Generator) -> np.ndarray:
-    """Orderings of the score levels in a crossed design, for the reads of one unit.
+    """Orderings of the score levels for the reads of one unit in a crossed design, shape (reads, n).
 
-    Args:
-        strategy: strategy that chose the orderings of the options. With `random`, the orderings of the levels are also
-            drawn. With `fixed` and `single`, the levels stay canonical. With other strategies, read i has row
-            ``start + i`` of `balanced`, where the first row follows the last. So over 2n units with `start` 0, 1, 2,
-            ... each ordering of the options meets each ordering of the levels equally often.
-        reads: number of reads of the unit.
-        n: number of score levels.
-        start: index of the row of `balanced` for the first read, from 0.
-        rng: generator from which `random` draws.
-
-    Returns:
-        Shape (reads, n).
+    Drawn with `random`, canonical with `fixed` and `single`; else read i has row ``start + i`` of `balanced`, in turn:
+    over 2n units with `start` 0, 1, 2, ... all pairs of orderings are met equally often.
     """
     record = strategies.STRATEGIES.get(strategy)  # None for a strategy of another package's probe
     match record.crossed if record else "balanced":

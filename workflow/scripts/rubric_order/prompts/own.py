@@ -20,16 +20,9 @@ Messages = Sequence[tuple[str, str]]  # role and content of each message
 
 
 def check(template: str | Path | Messages, fields: Collection[str], trials: Iterable[Callable[..., Any]]) -> None:
-    """Check a template of a user.
+    """Check a user's template (a file, or messages) by the names it may use, and by trials that raise ValueError.
 
-    Args:
-        template: file of the template; or role and content of each of its messages.
-        fields: the names that the template may use.
-        trials: functions that take the compiled template. They raise a ValueError that says what is wrong with it.
-
-    Raises:
-        InputError: the template cannot be used. The error names the file, the message or the line if it is known, what
-            was found, and what was expected.
+    InputError names file, message or line, what was found and expected.
     """
     if isinstance(template, str | Path):
         where = f"{template}: "
@@ -59,11 +52,7 @@ def check(template: str | Path | Messages, fields: Collection[str], trials: Iter
 
 
 def _check_source(source: str, where: str, fields: Collection[str]) -> None:
-    """Check the text of a template, or of one of its messages.
-
-    Raises:
-        InputError: see `check`.
-    """
+    """Check the text of a template, or of one of its messages, see `check`."""
     if len(source) > MAX_CHARACTERS:
         raise InputError(f"{where}: expected at most {MAX_CHARACTERS:,} characters, found {len(source):,}")
     if control := messages.MARKS.search(source):

@@ -1,9 +1,4 @@
-"""Jinja with limits: a template that would need all memory, or never end, raises an error.
-
-Jinja's sandbox keeps a template away from objects outside of the template. But the sandbox lets a template multiply
-texts, and nest loops. This module limits the length of each text that a template makes, the number of the template's
-steps, and the filters and methods that it may call.
-"""
+"""Jinja with limits on texts, steps, filters and methods: its sandbox lets texts multiply and loops nest."""
 
 import contextlib
 import contextvars
@@ -40,11 +35,7 @@ _steps: contextvars.ContextVar[int] = contextvars.ContextVar("steps", default=0)
 
 @contextlib.contextmanager
 def _rendering() -> Iterator[None]:
-    """Context of one rendering, whose steps are counted from 0.
-
-    Raises:
-        UnfitError: the rendering ended with an error, which only the template or the values that it shows can cause.
-    """
+    """Context of one rendering, which counts its steps; errors of template or values become UnfitError."""
     token = _steps.set(0)
     try:
         yield
@@ -58,36 +49,24 @@ class Limited(Template):
     """A template whose steps are counted from 0 in each rendering."""
 
     def render(self, *values: Any, **named: Any) -> str:
-        """Render the text, as Jinja does.
-
-        Raises:
-            UnfitError: the template cannot show these values.
-        """
+        """Render the text, as Jinja does, or raise UnfitError."""
         with _rendering():
             return super().render(*values, **named)
 
     def render_block(self, name: str, **values: Any) -> str:
-        """Render one block of the template, with the same limits.
-
-        Raises:
-            UnfitError: the template cannot show these values.
-        """
+        """Render one block of the template, with the same limits."""
         with _rendering():
             return joined(self.blocks[name](self.new_context(values)))
 
 
 def joined(pieces: Iterable[str]) -> str:
-    """Pieces as one text.
-
-    Raises:
-        TemplateRuntimeError: the text would be too long.
-    """
-    kept, size = [], 0
+    """Pieces as one text, unless it would be too long."""
+    parts, size = [], 0
     for piece in pieces:
-        kept.append(piece)
+        parts.append(piece)
         size += len(piece)
         _check_length(size)
-    return "".join(kept)
+    return "".join(parts)
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
@@ -107,11 +86,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return _WithLimits().visit(super()._parse(source, name, filename))
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """The result of an operator.
-
-        Raises:
-            TemplateRuntimeError: the operator is not allowed, a number is too large, or a text would be too long.
-        """
+        """The result of an operator that is allowed, with numbers and texts of limited size."""
         numbers = all(isinstance(side, int | float) for side in (left, right))
         if operator == "**" or (operator == "%" and not numbers):
             raise TemplateRuntimeError(f"operator {operator} is not offered; write what you mean as text")
@@ -176,20 +151,20 @@ def _limited(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(plain)
     def run(*values: Any, **named: Any) -> Any:
         passes = hasattr(plain, "jinja_pass_arg")  # then the first value does not come from the template
-        given = values[1:] if passes else values
+        operands = values[1:] if passes else values
         _step()
-        for value in (*given[1:], *named.values()):
+        for value in (*operands[1:], *named.values()):
             if isinstance(value, int) and abs(value) > MAX_WIDTH:
                 raise TemplateRuntimeError(f"filter {name!r}: expected a number up to {MAX_WIDTH}, found {value:.6g}")
         if name in OF_TEXT:
-            _scalar(given[0])
-            texts = [str(value) for value in (*given[1:], *named.values()) if isinstance(value, str)]
-            _check_length((len(str(given[0])) + 1) * max([MAX_WIDTH if name == "indent" else 1, *map(len, texts)]))
+            _scalar(operands[0])
+            texts = [str(value) for value in (*operands[1:], *named.values()) if isinstance(value, str)]
+            _check_length((len(str(operands[0])) + 1) * max([MAX_WIDTH if name == "indent" else 1, *map(len, texts)]))
         elif name == "join":
-            between = next((len(value) for value in (*given[1:], *named.values()) if isinstance(value, str)), 0)
-            given = (_listed(given[0]), *given[1:])
-            _check_length(sum(len(str(_scalar(entry))) + between for entry in given[0]))
-            values = (*values[:1], *given) if passes else given
+            between = next((len(value) for value in (*operands[1:], *named.values()) if isinstance(value, str)), 0)
+            operands = (_listed(operands[0]), *operands[1:])
+            _check_length(sum(len(str(_scalar(entry))) + between for entry in operands[0]))
+            values = (*values[:1], *operands) if passes else operands
         return plain(*values, **named)
 
     return run
@@ -204,7 +179,7 @@ def _join_all(values: list[Any]) -> str:
 
 
 def _flat(values: Any) -> Any:
-    """Return a list that a template writes, if the list holds no list. Lists in lists could double with each line."""
+    """A list that holds no list: lists in lists could double with each line."""
     inside = [*values, *values.values()] if isinstance(values, dict) else values
     if any(isinstance(value, list | tuple | dict | set) for value in inside):
         raise TemplateRuntimeError("a list holds a list; expected texts and numbers")
@@ -225,7 +200,7 @@ def _step() -> None:
 
 
 def _scalar(value: Any) -> Any:
-    """A value that a template may write, such as text or a number, but no list."""
+    """Text or a number, but no list."""
     if isinstance(value, str | int | float | Undefined) or value is None:
         return value
     raise TemplateRuntimeError(f"expected text or a number, found {type(value).__name__}; write its parts")

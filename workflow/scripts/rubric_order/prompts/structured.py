@@ -1,7 +1,5 @@
-"""Prompts of decision models, in separate parts: a text, a question about it, and the options that are permuted.
-
-A file of requests holds such a prompt as JSON. A request's name depends on this JSON, so it depends on text, question
-and order.
+"""Prompts of decision models: a text, a question about it, and the options that are permuted, in files of requests as
+JSON, which names the request.
 """
 
 import json
@@ -15,27 +13,14 @@ PARTS = ("text", "question")  # blocks of a template that makes such prompts
 
 
 class Choice(NamedTuple):
-    """An option of a question.
-
-    Attributes:
-        label: ID that moves with the option.
-        description: text of the option, which is a score level.
-    """
+    """An option of a question: an ID that moves with it, and the text of its score level."""
 
     label: str
     description: str
 
 
 class Structured(NamedTuple):
-    """A prompt in parts.
-
-    Attributes:
-        text: the judged text, with all that belongs to it.
-        question: the question about the text.
-        options: the options in the order in which they are shown; in canonical order if there are `orders`.
-        orders: for each ordering in which the question is asked, the index (from 1) of the option at each position.
-            Empty if the question is asked only once.
-    """
+    """A prompt in parts; options as shown or, if there are `orders` (options, from 1, by position), canonical."""
 
     text: str
     question: str
@@ -50,9 +35,8 @@ class Structured(NamedTuple):
     def encode(self) -> str:
         """The prompt as JSON.
 
-        Example:
-            >>> Structured("A cat.", "Is it short?", (Choice("1", "No."),)).encode()
-            '{"text": "A cat.", "question": "Is it short?", "options": [{"label": "1", "description": "No."}]}'
+        >>> Structured("A cat.", "Is it short?", (Choice("1", "No."),)).encode()
+        '{"text": "A cat.", "question": "Is it short?", "options": [{"label": "1", "description": "No."}]}'
         """
         parts = {**self._asdict(), "options": [option._asdict() for option in self.options]}
         if not self.orders:
@@ -86,12 +70,7 @@ class StructuredFrame:
         return Structured(self.text, self.question, _choices(options)).encode()
 
     def fill_all(self, options: Sequence["Option"], orders: Sequence[tuple[int, ...]]) -> str:
-        """The prompt that asks the question once for each ordering of these options.
-
-        Args:
-            options: the options in canonical order.
-            orders: for each question, the index (from 1) of the option at each position.
-        """
+        """The prompt that asks the question once for each ordering of options in canonical order (indices from 1)."""
         return Structured(self.text, self.question, _choices(options), tuple(orders)).encode()
 
 

@@ -1,1 +1,1 @@
-"""Answers that exist already, as reads and responses."""
+"""Names under which packages of others import ``rubric_order.intake.recorded``."""

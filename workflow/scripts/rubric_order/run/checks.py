@@ -26,15 +26,7 @@ TAKEN |= {"status", "store", "tables", "weights"}
 
 
 def check_meaning(config: Config, ready: Collection[str] = ()) -> None:
-    """Check that names refer to something and that numbers fit each other.
-
-    Args:
-        config: a config of the right shape.
-        ready: judges that a study may name without defining them, see `loading.ready_judges`.
-
-    Raises:
-        InputError: one line for each thing that is wrong.
-    """
+    """Raise one `InputError` with a line per problem; `ready`: judges that a study may name without defining them."""
     problems = list(_problems(config, ready))
     if problems:
         raise InputError("config: " + "\nconfig: ".join(problems))
@@ -86,7 +78,6 @@ def _problems_of_judges(judges: Mapping[str, Judge]) -> Iterator[str]:
 
 
 def _problems_of_references(config: Config) -> Iterator[str]:
-    """Problems with how reference answers are made."""
     for dataset, block in config.references.items():
         where = f"references/{dataset}"
         if dataset not in config.datasets:
@@ -104,7 +95,7 @@ def _problems_of_references(config: Config) -> Iterator[str]:
                 yield f"{where}/judges: {name!r} is a decision model, which writes no text; expected one that does"
                 continue
             yield from (f"{where}/{problem}" for problem in _problems_of_roles(name, judge, block))
-            writer = judge.with_roles(writing=block.writing, reviewing=block.reviewing).under(WRITING)
+            writer = judge.add_roles(writing=block.writing, reviewing=block.reviewing).under(WRITING)
             again = block.rounds > len(set(block.judges)) and not block.shows_rejected
             if again and writer.sampling.temperature == 0:
                 yield (
@@ -117,18 +108,15 @@ def _problems_of_references(config: Config) -> Iterator[str]:
 
 
 def _problems_of_roles(name: str, judge: Judge, block: References) -> Iterator[str]:
-    """Settings in the sampling of reference answers that do not fit a judge's engine."""
-    as_roles = judge.with_roles(writing=block.writing, reviewing=block.reviewing)
+    as_roles = judge.add_roles(writing=block.writing, reviewing=block.reviewing)
     for role, profile in (("writing", WRITING), ("reviewing", REVIEWING)):
         for problem in as_roles.problems_of_profile(profile):
             yield f"{role}/{problem.removeprefix('sampling/')} (judge {name!r})"
 
 
 def _problems_of_levels(name: str, study: Study, with_references: Collection[str]) -> Iterator[str]:
-    """Conditions of a study that show a reference answer below the highest level, if none of its datasets has any.
-
-    Reference answers below the highest level are made or read under `references`. The reference answer of the highest
-    level is the item's own.
+    """Conditions whose reference answer is below the highest level (an item's own answer), though no dataset of the
+    study is under `references`.
     """
     if any(dataset in with_references for dataset in study.datasets):
         return
@@ -159,12 +147,7 @@ def _problems_of_studies(config: Config, ready: Collection[str]) -> Iterator[str
 
 
 def _problems_of_study(study: Study, judges: Mapping[str, Judge]) -> Iterator[str]:
-    """Contradictions in a study. Each text begins with the path of a key within the study.
-
-    Args:
-        study: its settings.
-        judges: the judges of the study that are defined.
-    """
+    """Contradictions in a study, each beginning with a path within it; `judges`: those that are defined."""
     try:
         probe = probes.load(study.probe)
     except InputError as error:
@@ -192,14 +175,13 @@ def _problems_of_study(study: Study, judges: Mapping[str, Judge]) -> Iterator[st
 
 
 def _problems_of_together(name: str, study: Study) -> Iterator[str]:
-    """Conditions of a study that ask several questions of scores in one request, for a judge that writes."""
     for condition in study.conditions:
         if TOGETHER in split(condition):
             yield f"/conditions: {condition!r} is for judges of engine 'decisions', found judge {name!r}"
 
 
 def _problems_of_ids(name: str, study: Study) -> Iterator[str]:
-    """Conditions of a study that change the IDs of levels, for a judge whose prompts show no IDs."""
+    """Conditions that change the IDs of levels, for a judge whose prompts show none."""
     for condition, n in itertools.product(study.conditions, study.scales):
         try:
             ids = conditions.read(condition, n).ids
@@ -212,16 +194,15 @@ def _problems_of_ids(name: str, study: Study) -> Iterator[str]:
 
 
 def _problems_of_probe(study: Study, probe: Probe) -> Iterator[str]:
-    """Settings of a study that its probe does not offer."""
     name = study.probe
     for key, offered in (("strategies", probe.STRATEGIES), ("conditions", probe.CONDITIONS)):
         for value in getattr(study, key):
             if value not in offered:
-                shown = ", ".join(map(repr, offered))
-                yield f"/{key}: probe {name!r} offers {shown}, found {value!r:.80}{nearest(value, offered)}"
+                listed = ", ".join(map(repr, offered))
+                yield f"/{key}: probe {name!r} offers {listed}, found {value!r:.80}{nearest(value, offered)}"
     if study.prompt is not None and study.prompt not in probe.PROMPTS:
-        shown = ", ".join(map(repr, probe.PROMPTS)) or "none to choose from"
-        yield f"/prompt: probe {name!r} offers {shown}, found {study.prompt!r}"
+        listed = ", ".join(map(repr, probe.PROMPTS)) or "none to choose from"
+        yield f"/prompt: probe {name!r} offers {listed}, found {study.prompt!r}"
     if study.crossed and not probe.CROSSED:
         crossing = ", ".join(repr(other) for other in probes.names() if probes.load(other).CROSSED)
         yield f"/crossed: it is for probe {crossing}, found probe {name!r}"
@@ -231,15 +212,8 @@ def _problems_of_probe(study: Study, probe: Probe) -> Iterator[str]:
 
 
 def check_templates(config: Config) -> None:
-    """Check the prompt template of each judge that has its own, at every scale at which the judge is asked.
-
-    A judge that reviews reference answers scores them with its own template too, as in a study of `REVIEWED_AS`.
-
-    Args:
-        config: the checked config, with its files located.
-
-    Raises:
-        InputError: a template cannot be used, or its judge is asked for several probes.
+    """Try each judge's own template at every scale at which it is asked; a reviewer of reference answers scores these
+    with it too, as in a study of `REVIEWED_AS`.
     """
     for name, judge in config.judges.items():
         template = judge.template
@@ -269,18 +243,13 @@ def check_templates(config: Config) -> None:
 
 
 def own_template(judge: Judge) -> str | list[tuple[str, str]]:
-    """A judge's own template: the path of its file, or role and content of each message."""
+    """Path of a judge's own template, or role and content of each message."""
     if isinstance(judge.template, list):
         return [(message.role, message.content) for message in judge.template]
     return judge.template or ""
 
 
 def _check_messages(judge: Judge) -> None:
-    """Check that a judge takes the messages of its template.
-
-    Raises:
-        InputError: the judge does not take them.
-    """
     from rubric_order.prompts import messages
 
     template = own_template(judge)
@@ -290,9 +259,9 @@ def _check_messages(judge: Judge) -> None:
         template = list(messages.read(template))
     if isinstance(judge, PythonCallable) and judge.takes == "prompt":
         raise InputError("the function takes a prompt, found a list of messages; expected takes: messages")
-    given = [profile for profile in (DEFAULT_PROFILE, *judge.profiles) if judge.under(profile).system_prompt]
-    if template[0][0] == "system" and given:
-        where = "" if given[0] == DEFAULT_PROFILE else f"profiles/{given[0]}/"
+    profiles = [profile for profile in (DEFAULT_PROFILE, *judge.profiles) if judge.under(profile).system_prompt]
+    if template[0][0] == "system" and profiles:
+        where = "" if profiles[0] == DEFAULT_PROFILE else f"profiles/{profiles[0]}/"
         raise InputError(f"its first message is the system's, found {where}system_prompt too; expected one of them")
 
 
@@ -312,8 +281,8 @@ def _problems_of_statistics(config: Config) -> Iterator[str]:
             expected = f"expected one of statistics/corrected_means/margins, {listed}"
             yield f"tables/corrected_means/margin: {expected}, found {margin:g}"
     if "scales" in config.tables:
-        shown = statistics.scales.block()
-        yield from _problems_of_shown("statistics/scales", shown, studies, registry.probes(("scales",)))
+        block = statistics.scales.block()
+        yield from _problems_of_shown("statistics/scales", block, studies, registry.probes(("scales",)))
     named = (("halo/alone", statistics.halo.alone), ("golden_scores/studies", statistics.golden_scores.studies))
     for key, study in ((key, study) for key, listed in named for study in listed):
         if study not in studies:
@@ -324,7 +293,7 @@ def _problems_of_statistics(config: Config) -> Iterator[str]:
 
 
 def _problems_of_replication(config: Config) -> Iterator[str]:
-    """Problems with the studies and judges that are compared with published results."""
+    """Names under `statistics/replication` that are not defined."""
     settings = config.statistics.replication
     named: dict[str, Collection[str]] = {"studies": settings.studies}
     if not config.recorded_dir:  # a folder of recorded answers need not have all judges that a config names
@@ -339,21 +308,21 @@ def _problems_of_replication(config: Config) -> Iterator[str]:
 def _problems_of_shown(
     where: str, settings: Mapping[str, Any], studies: Mapping[str, Study], of_probes: Collection[str]
 ) -> Iterator[str]:
-    """Problems with the studies that a figure or table shows, which must have a probe of `of_probes`."""
-    shown = settings.get("studies", [settings["study"]] if "study" in settings else [])
-    shown = [*shown, *settings.get("also", [])]
-    unknown = [name for name in shown if name not in studies]
+    """Names in the block of a figure or table that do not fit; its studies must have a probe of `of_probes`."""
+    study_names = settings.get("studies", [settings["study"]] if "study" in settings else [])
+    study_names = [*study_names, *settings.get("also", [])]
+    unknown = [name for name in study_names if name not in studies]
     for name in unknown:
         key = "studies" if "studies" in settings else "also" if name in settings.get("also", []) else "study"
         yield f"{where}/{key}: {name!r} is not defined under studies; defined: {', '.join(studies)}"
-    if unknown or not shown:
+    if unknown or not study_names:
         return
     name = where.partition("/")[2]
-    for study in shown:
+    for study in study_names:
         if not catalogue.fits(probe := studies[study].probe, of_probes):
             yield f"{where}: study {study!r} has probe {probe!r}; expected {' or '.join(map(repr, sorted(of_probes)))}"
-    if name == "crossed_orders" and not any(studies[study].crossed for study in shown):
-        yield f"{where}/study: study {shown[0]!r} varies one order only; expected one with crossed: true"
+    if name == "crossed_orders" and not any(studies[study].crossed for study in study_names):
+        yield f"{where}/study: study {study_names[0]!r} varies one order only; expected one with crossed: true"
     if name == "rank_reversal" and settings["strategy"] == settings["other"]:
         yield f"{where}/other: expected a strategy to compare with {settings['strategy']!r}, found the same"
     for dataset in (settings.get("datasets") or []) if "study" in settings else []:
@@ -365,5 +334,5 @@ def _problems_of_shown(
         value, among = settings[key], named[key]
         if key in ("dataset", "profile") and value == EVERY:
             continue
-        if not any(value in getattr(studies[name], among) for name in shown):
-            yield f"{where}/{key}: {value!r} is not among the {among} of study {', '.join(map(repr, shown))}"
+        if not any(value in getattr(studies[name], among) for name in study_names):
+            yield f"{where}/{key}: {value!r} is not among the {among} of study {', '.join(map(repr, study_names))}"

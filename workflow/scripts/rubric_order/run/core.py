@@ -44,16 +44,15 @@ _version = functools.cache(code_version)
 
 @dataclass(frozen=True)
 class Run:
-    """A run of the workflow.
+    """One run of the workflow.
 
     Attributes:
-        config: the complete and checked config.
-        project: folder of the project; paths of its files are given relative to the working directory.
-        refuse: function that makes the error that ends Snakemake with one line.
-        dry: whether the files of settings are left unwritten, as in a dry run.
-        cores: function that returns the number of cores that Snakemake may use. It is called only for a job that takes
-            all cores.
-        tells_costs: whether the run only tells what judging will cost.
+        config: complete and checked.
+        project: folder to which paths of the project's files are relative.
+        refuse: makes the error that ends Snakemake with one line.
+        dry: settings are not written to files.
+        cores: number of cores that Snakemake may use; asked only for a job that takes all of them.
+        tells_costs: the run only reports the cost of judging.
     """
 
     config: Config
@@ -66,19 +65,11 @@ class Run:
 
     @classmethod
     def load(cls, config: Mapping[str, Any], project: Path, **others: Any) -> Run:
-        """A run of a config as the user wrote it, see `loading.complete`.
-
-        Raises:
-            InputError: one line for each thing that is wrong.
-        """
+        """Complete and check a config as the user wrote it, see `loading.complete`."""
         return cls(loading.complete(config, folder=project), project, **others)
 
     def check_paths(self) -> None:
-        """Check that the files of the run have paths that Snakemake can take.
-
-        Raises:
-            InputError: a path has braces, which Snakemake reads as wildcards.
-        """
+        """Refuse paths with braces, which Snakemake would read as wildcards."""
         config = self.config
         named: list[str | None] = [file.path for entry in config.datasets.values() for file in entry.files.values()]
         named += [entry.file for entry in config.references.values()]
@@ -90,35 +81,30 @@ class Run:
 
     @property
     def results(self) -> str:
-        """Folder of the run's results.
-
-        Stored answers, fetched files and converted weights are elsewhere, since all runs share them.
-        """
+        """Folder of the run's results; all runs share stored answers, fetched files and converted weights."""
         return self.config.output
 
     @functools.cached_property
     def live(self) -> list[str]:
-        """The judges that are asked."""
         return [name for name, judge in self.config.judges.items() if judge.ASKED]
 
     @functools.cached_property
     def recorded(self) -> list[str]:
-        """The judges whose answers exist already."""
         return [name for name in self.config.judges if name not in self.live]
 
     @functools.cached_property
     def used_judges(self) -> list[str]:
-        """The judges that studies use, in the order of the studies."""
+        """Judges of studies, in the order of the studies."""
         return list(dict.fromkeys(judge for study in self.config.studies.values() for judge in study.judges))
 
     @functools.cached_property
     def used_datasets(self) -> list[str]:
-        """The datasets about which judges of studies have answers, in the order of the studies."""
+        """Datasets about which judges of studies have answers, in the order of the studies."""
         return list(dict.fromkeys(dataset for study in self.config.studies for dataset, _ in self.judged(study)))
 
     @functools.cached_property
     def unmade_references(self) -> list[str]:
-        """Used datasets whose reference answers judges have yet to write; empty unless the run only tells the costs."""
+        """Used datasets whose reference answers judges have yet to write; empty unless the run only reports costs."""
         if not self.tells_costs:
             return []
         made_by_judges = [name for name, block in self.config.references.items() if block.judges]
@@ -126,9 +112,8 @@ class Run:
         return [name for name in used if not Path(f"{self.results}/references/{name}.parquet").exists()]
 
     def weights(self, judge: str) -> list[str]:
-        """File that names a judge's weights; no file if config names the weights.
-
-        A run that only tells the costs does not ask the hub. It plans with the revision of config, see `unpinned`.
+        """File with a judge's weights; none if config names them, or if a report of costs plans with the revision of
+        config (`unpinned`).
         """
         if not self.config.judges[judge].has_open_weights or judge in self.unpinned:
             return []
@@ -136,36 +121,33 @@ class Run:
 
     @functools.cached_property
     def unpinned(self) -> list[str]:
-        """The judges whose revision the hub has not been asked for yet, in a run that only tells the costs."""
+        """Judges whose revision the hub has not been asked for; empty unless the run only reports costs."""
         if not self.tells_costs:
             return []
-        of_hub = [name for name in self.live if self.config.judges[name].of_moving_revision]
+        of_hub = [name for name in self.live if self.config.judges[name].has_moving_revision]
         return [name for name in of_hub if not Path(self._weights(name)).exists()]
 
     def _weights(self, judge: str) -> str:
         return f"{self.results}/weights/{judge}.json"
 
     def judge(self, wildcards: Wildcards) -> Judge:
-        """The judge of a job."""
         return self.config.judges[wildcards.judge]
 
     def own_template(self, judge: str) -> str | None:
-        """File of a judge's own template; None without one. The workflow writes the file if config holds messages."""
+        """File of a judge's own template, which the workflow writes if config holds messages."""
         template = self.config.judges[judge].template
         if template is None or isinstance(template, str):
             return os.path.relpath(template) if template else None
         return f"{self.results}/prompts/{judge}.json"
 
     def study(self, wildcards: Wildcards) -> Study:
-        """The study of a job."""
         return self.config.studies[wildcards.study]
 
     def probe(self, wildcards: Wildcards) -> Probe:
-        """The probe of a job's study."""
         return probes.load(self.study(wildcards).probe)
 
     def judged(self, study: str) -> Iterator[tuple[str, str]]:
-        """Pairs of a dataset of a study and a judge of the study that has answers about the dataset."""
+        """Pairs of dataset and judge of a study, where the judge has answers about the dataset."""
         block = self.config.studies[study]
         for dataset in block.datasets:
             for judge in block.judges:
@@ -173,30 +155,28 @@ class Run:
                     yield dataset, judge
 
     def studies_of(self, judge: str) -> dict[str, list[str]]:
-        """The studies that use a judge, with their datasets, in the order of config."""
+        """Datasets of each study that uses a judge, in the order of config."""
         return {name: study.datasets for name, study in self.config.studies.items() if judge in study.judges}
 
     def studies_until(self, study: str, judge: str) -> list[str]:
-        """The studies that use a judge, in the order of config, up to and including the given one."""
+        """Studies that use a judge, in the order of config, up to and including `study`."""
         study_ids = list(self.studies_of(judge))
         return study_ids[: study_ids.index(study) + 1]
 
     def studies_meant(self, wildcards: Wildcards) -> list[str]:
-        """The study of a job. For a job that has a judge but no study, the studies that use the judge."""
+        """The job's study; without one, all studies of its judge."""
         study = wildcards.get("study")
         return [study] if study else list(self.studies_of(wildcards.judge))
 
     def probes_meant(self, wildcards: Wildcards) -> list[str]:
-        """The probes of `studies_meant`."""
         return [self.config.studies[study].probe for study in self.studies_meant(wildcards)]
 
     def profiles_meant(self, wildcards: Wildcards) -> list[str]:
-        """The profiles of a judge that `studies_meant` use."""
+        """Profiles of the job's judge that `studies_meant` use."""
         wanted = (name for study in self.studies_meant(wildcards) for name in self.config.studies[study].profiles)
         return self.judge(wildcards).profiles_of(wanted)
 
     def score_files(self, studies: Iterator[str] | list[str]) -> list[str]:
-        """Files of the scores of some studies, for all of their datasets and judges."""
         return [
             f"{self.results}/scores/{study}/{dataset}/{judge}.parquet"
             for study in studies
@@ -204,43 +184,30 @@ class Run:
         ]
 
     def source(self, path: str | Path) -> str:
-        """Path of a file of the project, relative to the working directory."""
         return os.path.relpath(self.project / path)
 
     def entry(self, script: str) -> str:
-        """Path of an entry script."""
         return self.source(f"workflow/scripts/{script}")
 
     def script(self, name: str, *modules: str | Callable[[Wildcards], str | list[str]]) -> dict[str, Params | str]:
-        """The params of a rule that runs an entry script: the path of the script, and a hash of the code behind it."""
+        """Params of a rule that runs an entry script: its path, and a hash of the code behind it."""
         return {"code": self.code(name, *modules), "entry": self.entry(name)}
 
     def code(self, script: str, *modules: str | Callable[[Wildcards], str | list[str]]) -> Params:
-        """Make a params function: a hash of the code of an entry script and of the library modules behind it.
-
-        Args:
-            script: the entry script.
-            modules: modules that the script loads by name: paths in the library, dotted names, or functions that
-                return such paths or names.
+        """Params function for a hash of an entry script and of the library behind it; `modules` are loaded by name (see
+        `code_version`).
         """
 
         def version(wildcards: Wildcards) -> str:
-            given = (module(wildcards) if callable(module) else module for module in modules)
-            paths = [path for group in given for path in ([group] if isinstance(group, str) else group)]
+            groups = (module(wildcards) if callable(module) else module for module in modules)
+            paths = [path for group in groups for path in ([group] if isinstance(group, str) else group)]
             return _version(self.project / "workflow/scripts" / script, tuple(paths))
 
         return version
 
-    def in_file(self, value: object, *, tracked: object = None, sort_keys: bool = True) -> str:
-        """Write settings to a file, and return its path for a command line.
-
-        The file is named by a hash of the settings, or of the part on which outputs depend. So command lines,
-        Snakemake's records and the report hold a path, and other settings have another path. A dry run writes no file.
-
-        Args:
-            value: the settings.
-            tracked: part of the settings whose hash names the file; None for all of the settings.
-            sort_keys: False if the order of keys matters.
+    def settings_file(self, value: object, *, tracked: object = None, sort_keys: bool = True) -> str:
+        """Write settings to a file named by the hash of `tracked` (default: of all), and return its path for a command
+        line. So other tracked settings have another path. A dry run writes nothing.
         """
         text = json.dumps(value, sort_keys=sort_keys)
         naming = text if tracked is None else json.dumps(tracked, sort_keys=sort_keys)
@@ -254,9 +221,8 @@ class Run:
 
 
 def untracked(function: Callable[[Any, Wildcards], Any]) -> Callable[[Any, Wildcards, Any], Any]:
-    """Hide a params function of a stage from Snakemake's tracking, since no output depends on its value.
-
-    Snakemake does not track a params function that takes `output`.
+    """Hide a params function from Snakemake's tracking, which leaves out functions that take `output`: no output
+    depends on its value.
     """
 
     @functools.wraps(function)
@@ -269,11 +235,10 @@ def untracked(function: Callable[[Any, Wildcards], Any]) -> Callable[[Any, Wildc
 
 @dataclass(frozen=True)
 class Stage:
-    """Functions of one stage's rules: input and params functions, which take the wildcards of a job."""
+    """Input and params functions of one stage's rules."""
 
     run: Run
 
     @property
     def config(self) -> Config:
-        """The run's config."""
         return self.run.config

@@ -1,7 +1,4 @@
-"""One job of a run as Python objects: its inputs as tables, its arguments, and the function that it calls.
-
-Such a job is for trying a step in a notebook or at a prompt, without Snakemake between an edit and its result.
-"""
+"""One job of a run as Python objects, to try a step in a notebook without Snakemake between an edit and its result."""
 
 from __future__ import annotations
 
@@ -34,11 +31,9 @@ class Job:
     """One job of a run.
 
     Attributes:
-        rule: name of the rule.
-        folder: working directory of the run, to which paths are relative.
+        folder: working directory, to which paths are relative.
         main: function of the entry script, which writes the outputs.
-        arguments: arguments with which the job calls `main`, as Python objects.
-        outputs: files that the job writes.
+        arguments: arguments of `main`, as Python objects.
     """
 
     rule: str
@@ -49,22 +44,13 @@ class Job:
 
     @property
     def inputs(self) -> Inputs:
-        """Mapping from argument to the files that the job reads: tables as data frames, JSON as Python objects."""
+        """Files that the job reads, by argument: tables as data frames, JSON as Python objects."""
         paths = {name: value for name, value in self.arguments.items() if name not in self._written()}
         return Inputs(self.folder, {name: value for name, value in paths.items() if _paths(value)})
 
     def run(self, into: str | Path | None = None, **arguments: Any) -> dict[str, Path]:
-        """Call `main`.
-
-        Args:
-            into: folder for the outputs, which keep their names; None for the paths to which the run writes them.
-            arguments: arguments of `main` that replace those of the job.
-
-        Returns:
-            Dictionary from argument to the path of the output.
-
-        Raises:
-            TypeError: `main` has no such argument.
+        """Call `main` with `arguments` in place of the job's, and return the path of each output; `into`: another
+        folder for the outputs.
         """
         written = self._written()
         if into is not None:
@@ -75,15 +61,14 @@ class Job:
         return {name: self.folder / path for name, path in written.items()}
 
     def _written(self) -> dict[str, Path]:
-        """Arguments whose value is the path of an output, with or without the path's suffix."""
+        """Arguments that are paths of outputs, with or without their suffix."""
         written = {*self.outputs, *(path.with_suffix("") for path in self.outputs)}
         return {name: value for name, value in self.arguments.items() if isinstance(value, Path) and value in written}
 
 
 class Inputs(Mapping[str, Any]):
-    """Mapping from argument to input of a job. An input is read when it is asked for.
-
-    An argument of several files gives a list, and an argument of named files gives a dictionary.
+    """Inputs by argument, read when asked for; an argument of several files gives a list, one of named files a
+    dictionary.
     """
 
     def __init__(self, folder: Path, paths: Mapping[str, Any]) -> None:
@@ -112,7 +97,7 @@ class Inputs(Mapping[str, Any]):
 
 
 def open_job(rule: str, config: Sequence[str | Path], *, output: str | None = None, project: str | Path = ".") -> Job:
-    """Find a job of a run. Snakemake plans the run and makes nothing.
+    """Find a job of a run, by a dry run of Snakemake.
 
     Args:
         rule: name of a rule, such as ``estimate_statistic``.
@@ -154,7 +139,6 @@ def _planned(rule: str, config: Sequence[str | Path], folder: Path) -> list[re.M
 
 
 def _rules(folder: Path) -> list[str]:
-    """Names of the rules, as files of the workflow give them."""
     texts = (path.read_text(encoding="utf-8") for path in sorted((folder / "workflow/rules").glob("*.smk")))
     return [name for text in texts for name in re.findall(r"^ *rule (\w+):", text, re.MULTILINE)]
 
@@ -175,7 +159,6 @@ def _job(rule: str, folder: Path, command: str, outputs: list[str]) -> Job:
 
 
 def _paths(value: Any) -> bool:
-    """Tell whether an argument is a path, or is a collection of paths only."""
     if isinstance(value, Mapping):
         value = list(value.values())
     return bool(value) and all(map(_paths, value)) if isinstance(value, list) else isinstance(value, Path)

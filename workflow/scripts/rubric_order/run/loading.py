@@ -1,4 +1,4 @@
-"""From the config that a user wrote to the config that the rules read, by one call of `complete`."""
+"""From the config that a user wrote to the config that the rules read."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ import yaml
 from rubric_order import catalogue, registry
 from rubric_order.base.errors import InputError
 from rubric_order.figures import presets
-from rubric_order.recorded import discovery
+from rubric_order.intake.recorded import discovery
 from rubric_order.run import checks, rehearsal, restriction
 from rubric_order.settings import results, values
 from rubric_order.settings.base import Settings, parse
@@ -26,28 +26,12 @@ OPTIONAL = ("studies", *registry.SHOWN)  # blocks in which null removes an entry
 
 
 def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
-    """Complete a config, and check it.
+    """Complete and check a config; `written` (from files and command line) is not changed.
 
-    1. A study, figure or table that is null is removed. So a file can remove an entry of an earlier file.
-    2. The ready-made datasets are added, and so are the ready-made judges that the config names. The config's own
-       settings of these datasets and judges take precedence.
-    3. The judges of `recorded_dir` join the studies of strategy `recorded`.
-    4. Figures get the sizes of their presets. Results that name no study get a study that fits (`name_studies`).
-       Figures and tables get the scale of their study (`follow_scales`). Then the shape is checked, defaults are filled
-       in, and the meaning is checked.
-    5. A dataset or judge without a label gets its id as label. Paths are found (`locate`). A chat template becomes its
-       text, and prompt templates of the user are checked. Functions that judge are imported.
-    6. If there is `only_judges`, studies keep only these judges (`restriction.apply`).
-    7. A rehearsal gets simulated judges and a few groups of each dataset (`rehearsal.apply`).
-
-    Args:
-        written: the config as read from YAML files and the command line. It is not changed.
-        folder: folder of the project, which has the ready-made datasets and judges.
-
-    Raises:
-        InputError: one line for each thing that is wrong.
+    Order matters: removals by null, ready-made blocks, recorded judges, presets, studies and scales of results, shape,
+    meaning, labels, paths, templates, functions; then `only_judges` and the rehearsal, which need all of it.
     """
-    config = with_ready_made(written, folder / READY)
+    config = add_ready_made(written, folder / READY)
     values.check(config)
     if _names_a_folder(config):
         config["recorded_dir"] = locate(config["recorded_dir"], folder)
@@ -64,21 +48,16 @@ def complete(written: Mapping[str, Any], *, folder: Path) -> Config:
     values.check(config)
     checked = Config.read(config)
     checks.check_meaning(checked, ready_judges(folder / READY))
-    config_read = with_functions(with_templates_read(located(with_labels(checked), folder)))
+    config_read = bind_functions(read_templates(located(fill_labels(checked), folder)))
     checks.check_templates(config_read)
     restricted = restriction.apply(config_read) if config_read.only_judges else config_read
     return rehearsal.apply(restricted) if restricted.rehearse else restricted
 
 
-def with_ready_made(written: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A config with ready-made settings where it has none of its own, and without null studies, figures and tables.
-
-    Args:
-        written: the config as the user wrote it, unchecked.
-        folder: folder that contains the folders ``datasets`` and ``judges``.
-    """
+def add_ready_made(written: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Add ready-made settings below those of an unchecked config, and remove null studies, figures and tables."""
     config: dict[str, Any] = {}
-    named = {key: _without_null(value) if key in OPTIONAL else value for key, value in written.items()}
+    named = {key: _drop_nulls(value) if key in OPTIONAL else value for key, value in written.items()}
     for path in ready_made(folder, named):
         content = parse(path.read_text(encoding="utf-8"))
         merge(config, content if isinstance(content, Mapping) else {})
@@ -86,24 +65,18 @@ def with_ready_made(written: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return config
 
 
-def _without_null(block: object) -> object:
+def _drop_nulls(block: object) -> object:
     return {key: value for key, value in block.items() if value is not None} if isinstance(block, Mapping) else block
 
 
 def ready_judges(folder: Path) -> dict[str, Path]:
-    """The judges that a study may name without defining them: a file ``judges/X.yaml`` of `folder` defines judge X."""
+    """Judges that a study may name without defining them: ``judges/X.yaml`` of `folder` defines X."""
     return {path.stem: path for path in sorted((folder / "judges").glob("*.yaml"))}
 
 
 def ready_made(folder: Path, config: Mapping[str, Any]) -> list[Path]:
-    """Ready-made files whose settings a config builds on: every dataset, and the judges that the config names.
-
-    A judge's file is included if a study or `references` names the judge, or if `config` has settings of the judge. So
-    judges that the config does not use cost no time.
-
-    Args:
-        folder: folder that contains the folders ``datasets`` and ``judges``.
-        config: the config as the user wrote it, unchecked.
+    """Ready-made files below an unchecked config: all datasets, and the judges that it names or changes (others cost
+    time).
     """
     named = set(_block(config, "judges"))
     for block in [*_block(config, "studies").values(), *_block(config, "references").values()]:
@@ -115,7 +88,6 @@ def ready_made(folder: Path, config: Mapping[str, Any]) -> list[Path]:
 
 
 def _parsed(text: str) -> object:
-    """Content of a text in YAML; the text itself if it is no YAML."""
     try:
         return parse(text)
     except yaml.YAMLError:
@@ -123,13 +95,12 @@ def _parsed(text: str) -> object:
 
 
 def _block(config: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """A block of a config that nobody has checked."""
     block = config.get(key)
     return block if isinstance(block, Mapping) else {}
 
 
 def merge(config: dict[str, Any], over: Mapping[str, Any]) -> None:
-    """Merge one config over another, in place. Mappings are merged key by key; other values are replaced."""
+    """Merge one config over another, in place: mappings key by key, other values whole."""
     for key, value in over.items():
         if isinstance(value, Mapping):
             block = config.get(key)
@@ -140,13 +111,12 @@ def merge(config: dict[str, Any], over: Mapping[str, Any]) -> None:
 
 
 def _names_a_folder(config: Mapping[str, Any]) -> bool:
-    """True if a config names a folder of recorded answers; False if it does not have the expected shape."""
     folder = config.get("recorded_dir")
     return isinstance(folder, str) and folder != "" and isinstance(config.get("studies"), Mapping)
 
 
 def _check_recorded(config: Mapping[str, Any]) -> None:
-    """Check that each study of recorded answers has judges. Blocks without the expected shape are skipped."""
+    """Refuse studies of recorded answers without judges; blocks of another shape are left to the later check."""
     for name, study in _block(config, "studies").items():
         strategies, judges = (
             (study if isinstance(study, Mapping) else {}).get(key) for key in ("strategies", "judges")
@@ -157,7 +127,7 @@ def _check_recorded(config: Mapping[str, Any]) -> None:
 
 
 def size_figures(config: Mapping[str, Any]) -> None:
-    """Give each figure of a config the sizes of its preset, in place. Blocks without the expected shape are skipped."""
+    """Give each figure the sizes of its preset, in place; blocks of another shape are left to the later check."""
     usual = config.get("figure_preset", Config.model_fields["figure_preset"].default)
     for name, block in _block(config, "figures").items():
         sized = isinstance(block, dict) and name in registry.names("figures")
@@ -167,10 +137,8 @@ def size_figures(config: Mapping[str, Any]) -> None:
 
 
 def follow_scales(config: Mapping[str, Any]) -> None:
-    """Set, in place, the scale of figures and tables that name none, if their studies lack the default scale.
-
-    A figure or table gets the first scale of the first study that it shows. Blocks without the expected shape are left
-    as they are.
+    """Set the scale of figures and tables that name none to the first of their studies, in place, if these lack the
+    default scale.
     """
     studies = _block(config, "studies")
     for kind in registry.SHOWN:
@@ -185,11 +153,11 @@ def follow_scales(config: Mapping[str, Any]) -> None:
 
 
 def _scales(studies: Mapping[str, Any], block: Mapping[str, Any]) -> list[Any]:
-    """Scales of the studies that a figure or table shows, in the order of these studies."""
-    shown, also = block.get("studies", [block.get("study")]), block.get("also", [])
+    """Scales of the studies that a figure or table shows, in their order."""
+    main, also = block.get("studies", [block.get("study")]), block.get("also", [])
     named = [
         name
-        for studies_shown in (shown, also)
+        for studies_shown in (main, also)
         if isinstance(studies_shown, list)
         for name in studies_shown
         if isinstance(name, str)
@@ -199,11 +167,8 @@ def _scales(studies: Mapping[str, Any], block: Mapping[str, Any]) -> list[Any]:
 
 
 def name_studies(config: Mapping[str, Any]) -> None:
-    """Name studies, in place, for results that name no study and whose default study does not exist.
-
-    So a user's study need not have the name of a study in a paper's config. A figure or table gets the first study that
-    fits it. If it can show several studies, it gets all studies that fit. `statistics.scales` and
-    `statistics.replication` get all studies that fit.
+    """Name studies, in place, for results that name none and whose default study does not exist, so that a study may
+    have any name. The first that fits, or all that fit where a result shows several.
     """
     studies = {name: block for name, block in _block(config, "studies").items() if isinstance(block, Mapping)}
     for kind in registry.SHOWN:
@@ -222,14 +187,13 @@ def name_studies(config: Mapping[str, Any]) -> None:
 
 
 def _shows(config: Mapping[str, Any], statistic: str) -> bool:
-    """True if a config has a figure or table with the name of a statistic."""
     return any(statistic in _block(config, kind) for kind in registry.SHOWN)
 
 
 def _name_studies(
     block: dict[str, Any], model: type[Settings], studies: Mapping[str, Mapping[str, Any]], of_probes: Collection[str]
 ) -> None:
-    """Fill in `study` or `studies`, if a block leaves it out and the default names a study that does not exist."""
+    """Fill in `study` or `studies` of a block that leaves it out, if the default names a study that does not exist."""
     fitting = [
         name
         for name, study in studies.items()
@@ -242,8 +206,8 @@ def _name_studies(
             block[key] = value
 
 
-def with_labels(config: Config) -> Config:
-    """A config in which each dataset and judge without a label has its id as label."""
+def fill_labels(config: Config) -> Config:
+    """Label datasets and judges without a label by their id."""
     return config.changed(
         datasets={name: entry.changed(label=entry.label or name) for name, entry in config.datasets.items()},
         judges={name: entry.changed(label=entry.label or name) for name, entry in config.judges.items()},
@@ -251,20 +215,9 @@ def with_labels(config: Config) -> Config:
 
 
 def locate(path: str, folder: Path) -> str:
-    """Path of a file or folder that a config names.
-
-    A relative path starts in the folder in which the workflow runs. If nothing is there, the project is searched.
-
-    Args:
-        path: the path as config has it; ``~`` is the user's home.
-        folder: the project.
-
-    Returns:
-        The path that was found. If nothing was found, the path itself with ``~`` expanded, for the error of the
-        function that reads it.
-
-    Raises:
-        InputError: the path begins with ``~`` and a name that no user here has, or the system accepts no such path.
+    """Path of a file or folder that config names: relative to the working directory or, if nothing is there, to the
+    project. A path that is nowhere is returned as it is, for the error of its reader. An unknown ``~user`` is an
+    `InputError`.
     """
     try:
         there = Path(path).expanduser()
@@ -277,8 +230,6 @@ def locate(path: str, folder: Path) -> str:
 
 
 def located(config: Config, folder: Path) -> Config:
-    """A config with each file and folder that it names found, see `locate`."""
-
     def place(path: str | None) -> str | None:
         return locate(path, folder) if path else path
 
@@ -298,12 +249,8 @@ def located(config: Config, folder: Path) -> Config:
     )
 
 
-def with_templates_read(config: Config) -> Config:
-    """A config with the text of each chat template instead of its path, because the text is part of a prompt.
-
-    Raises:
-        InputError: a file cannot be read.
-    """
+def read_templates(config: Config) -> Config:
+    """Replace the path of each chat template by its text, which is part of a prompt."""
     judges = dict(config.judges)
     for name, judge in config.judges.items():
         path = getattr(judge, "chat_template", None)
@@ -318,11 +265,9 @@ def with_templates_read(config: Config) -> Config:
     return config.changed(judges=judges)
 
 
-def with_functions(config: Config) -> Config:
-    """A config with the facts that the functions of its judges give about themselves, see `functions.resolved`.
-
-    Raises:
-        InputError: one line for each function that cannot be imported or called, or has no version.
+def bind_functions(config: Config) -> Config:
+    """Add the facts that functions of judges give about themselves, see `functions.resolved`; one line of the error per
+    function.
     """
     judges, problems = dict(config.judges), []
     for name, judge in config.judges.items():

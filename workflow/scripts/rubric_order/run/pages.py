@@ -1,4 +1,4 @@
-"""The pages that a reader opens: single reads, the summary, and the methods."""
+"""Inputs and settings of the pages that a reader opens: single reads, the summary, and the methods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rubric_order.base import gold, of_cards
 from rubric_order.run import rehearsal
 from rubric_order.run.core import Stage, Wildcards
 from rubric_order.run.references import References
-from rubric_order.run.results import Shown, by_criterion, labels
+from rubric_order.run.results import Shown, criterion_file, labels
 from rubric_order.run.stages import Records
 from rubric_order.settings.base import Role, Settings, extra
 
@@ -27,7 +27,9 @@ class Pages(Stage):
     """Pages of a run."""
 
     def named_results(self, wildcards: Wildcards) -> list[str]:
-        """The figures and tables that config names, in each form; and missing pages to which the summary links."""
+        """Figures and tables that config names, in each form; once there is a summary, also missing pages to which it
+        links.
+        """
         named = [
             f"{self.run.results}/{kind}/{name}.{ending}"
             for kind, endings in ENDINGS.items()
@@ -40,11 +42,10 @@ class Pages(Stage):
         return [*named, *(path for path in (*pages, *self.all_reads(wildcards)) if not Path(path).exists())]
 
     def parts(self, *names: str) -> list[str]:
-        """Files of the library that pages are made from."""
         return [self.run.source(f"workflow/scripts/rubric_order/pages/{name}") for name in names]
 
     def named(self, files: Callable[[Wildcards], list[str]]) -> Callable[[Wildcards, Any], list[str]]:
-        """Make an untracked params function that returns the files of an input function as name=path."""
+        """Untracked params function: the files of an input function, as name=path."""
 
         def pairs(wildcards: Wildcards, output: Any) -> list[str]:
             return [f"{Path(path).stem}={path}" for path in files(wildcards)]
@@ -52,13 +53,13 @@ class Pages(Stage):
         return pairs
 
     def requests(self, wildcards: Wildcards) -> list[str]:
-        """The requests of a judge that a study needs; recorded answers have none."""
+        """Requests of a judge that a study needs; recorded answers have none."""
         live = wildcards.judge in self.run.live
         studies = self.run.studies_until(wildcards.study, wildcards.judge) if live else []
         return [f"{self.run.results}/requests/{study}/{wildcards.judge}.parquet" for study in studies]
 
     def items_with_raters(self, wildcards: Wildcards) -> list[str]:
-        """File of the items of a dataset, for the scores of single people; none for recorded comparisons."""
+        """Items of a dataset, for the scores of single people; none for recorded comparisons."""
         if wildcards.judge in self.run.recorded:
             return Records(self.run).items(wildcards)
         return [f"{self.run.results}/items/{wildcards.dataset}.parquet"]
@@ -67,19 +68,16 @@ class Pages(Stage):
         """Study, dataset and judge whose reads are chosen from, and the name of the labels if they are not people's."""
         wanted = {"study": wildcards.study, "dataset": wildcards.dataset, "judge": wildcards.judge}
         kind = self.config.datasets[wildcards.dataset].gold
-        return self.run.in_file(wanted | ({} if kind == gold.HUMAN else {"gold": gold.NAMES[kind]}))
+        return self.run.settings_file(wanted | ({} if kind == gold.HUMAN else {"gold": gold.NAMES[kind]}))
 
     def reads_settings(self, wildcards: Wildcards) -> str:
-        """Settings of the choice of reads that are shown."""
-        return self.run.in_file(self.config.reads.block())
+        return self.run.settings_file(self.config.reads.block())
 
     def reads_of_study(self, wildcards: Wildcards) -> list[str]:
-        """The reads that the page of a study shows."""
         judged = self.run.judged(wildcards.study)
         return [f"{self.run.results}/reads/{wildcards.study}/{dataset}/{judge}.js" for dataset, judge in judged]
 
     def study(self, wildcards: Wildcards) -> str:
-        """Facts about a study for the page of its reads."""
         sets = [
             {
                 "dataset": dataset,
@@ -90,27 +88,23 @@ class Pages(Stage):
             for dataset, judge in self.run.judged(wildcards.study)
         ]
         facts = {"permutes": self.run.probe(wildcards).PERMUTES, "rehearsal": rehearsal.note(self.config)}
-        return self.run.in_file({"study": wildcards.study, "sets": sets} | facts)
+        return self.run.settings_file({"study": wildcards.study, "sets": sets} | facts)
 
     def reads(self, wildcards: Wildcards) -> str:
-        """Path of each study's page of single reads, relative to the folder of the summary."""
-        return self.run.in_file({study: f"reads/{study}/index.html" for study in self.config.studies})
+        """Each study's page of reads, relative to the folder of the summary."""
+        return self.run.settings_file({study: f"reads/{study}/index.html" for study in self.config.studies})
 
     def card_files(self, wildcards: Wildcards) -> list[str]:
-        """Files of the statistics that bias cards are made from, if a study has the scores that the statistics read."""
+        """Statistics of bias cards, where a study has the scores that these read."""
         by_cards = (CARDS, OF_CRITERIA)
-        needed = [name for made in by_cards if self._any_study(registry.probes(made)) for name in made]
+        needed = [name for names in by_cards if self._any_study(registry.probes(names)) for name in names]
         return [f"{self.run.results}/statistics/{name}.parquet" for name in needed]
 
     def all_scores(self, wildcards: Wildcards) -> list[str]:
-        """Files of the scores of all studies.
-
-        The files may contain answers without a score. Their metadata have the number of tokens that the answers took.
-        """
+        """Scores of all studies; their metadata hold the tokens that the answers took."""
         return self.run.score_files([*self.config.studies])
 
     def all_reads(self, wildcards: Wildcards) -> list[str]:
-        """The reads that the pages of all studies show."""
         return [
             f"{self.run.results}/reads/{study}/{dataset}/{judge}.js"
             for study in self.config.studies
@@ -118,17 +112,15 @@ class Pages(Stage):
         ]
 
     def prices(self, wildcards: Wildcards) -> str:
-        """Prices of the used judges that have prices."""
         priced = {name: self.config.judges[name].capabilities.prices for name in self.run.used_judges}
-        return self.run.in_file({name: prices.block() for name, prices in priced.items() if prices is not None})
+        return self.run.settings_file({name: prices.block() for name, prices in priced.items() if prices is not None})
 
     def criterion_card_files(self, wildcards: Wildcards) -> list[str]:
-        """The statistics of bias cards of single criteria, if config asks for them."""
+        """Statistics of bias cards of single criteria, if config asks for them."""
         asked = self.config.cards_by_criterion and self._any_study(registry.probes(CARDS))
-        return [by_criterion(self.run, name) for name in of_cards.REQUIRED] if asked else []
+        return [criterion_file(self.run, name) for name in of_cards.REQUIRED] if asked else []
 
     def _any_study(self, of_probes: Collection[str]) -> bool:
-        """True if the probe of any study is among `of_probes`."""
         return any(catalogue.fits(study.probe, of_probes) for study in self.config.studies.values())
 
     def margin(self, wildcards: Wildcards) -> float:
@@ -136,18 +128,16 @@ class Pages(Stage):
         return float(self.config.statistics.equivalence.points)
 
     def shown(self, wildcards: Wildcards) -> str:
-        """Title, caption and file of each table and figure that config names."""
         listed = {
             kind: Shown(self.run, kind).listed(f"{self.run.results}/{pattern}") for kind, pattern in SHOWN.items()
         }
-        return self.run.in_file(listed)
+        return self.run.settings_file(listed)
 
     def labels(self, wildcards: Wildcards) -> str:
-        """The labels of judges and datasets."""
         return labels(self.run)
 
     def statistics(self, wildcards: Wildcards) -> list[str]:
-        """The statistics behind the figures and tables that config names, and behind bias cards."""
+        """Statistics behind the figures and tables that config names, and behind bias cards."""
         named = {name for kind in SHOWN for name in Shown(self.run, kind).statistics}
         return sorted({*named, *(Path(path).stem for path in self.card_files(wildcards))})
 
@@ -156,11 +146,10 @@ class Pages(Stage):
         return [f"{self.run.results}/responses/{name}.json" for name in self.run.used_judges if name in self.run.live]
 
     def facts(self, wildcards: Wildcards) -> str:
-        """Settings that results depend on, for the facts of a run."""
-        return self.run.in_file(self.run_facts())
+        return self.run.settings_file(self.run_facts())
 
     def run_facts(self) -> dict[str, Any]:
-        """The parts of config that results depend on, without settings that only say where and how judges run."""
+        """Parts of config that results depend on, without settings that only say where and how judges run."""
         config = self.config
         used: dict[str, dict[str, Settings]] = {
             "judges": {name: config.judges[name] for name in self.run.used_judges},
@@ -175,7 +164,7 @@ class Pages(Stage):
         return facts | {"statistics": {"bootstrap": config.statistics.bootstrap.block()}}
 
     def methods(self, wildcards: Wildcards) -> str:
-        """Settings that results depend on, facts about each study's probe, and settings of reference answers."""
+        """`run_facts`, facts about each probe, and settings of reference answers and of results of other packages."""
         facts = self.run_facts()
         used = [name for name in self.run.used_datasets if name in self.config.references]
         for study in facts["studies"].values():
@@ -189,14 +178,21 @@ class Pages(Stage):
             kind = self.config.judges[name]
             judge |= {"run_by": kind.RUN_BY or f"by engine `{kind.engine}`", "cited": kind.CITED, "loaded": kind.LOADED}
         facts["references"] = {name: self.config.references[name].block() for name in used}
+        facts["described"] = {name: statistic_facts(name) for name in self.statistics(wildcards)}
         facts["packages"] = {
-            name: {"package": record.package, "version": record.version}
-            | {"methods": registry.statistic(name).methods, "references": record.value.references}
+            name: {"package": record.package, "version": record.version, "references": record.value.references}
             for name in self.statistics(wildcards)
             if registry.is_other(name)
             for record in [registry.load(name)]
         }
-        return self.run.in_file(facts)
+        return self.run.settings_file(facts)
+
+
+def statistic_facts(statistic: str) -> dict[str, Any]:
+    """Facts about a statistic for the text of methods, see `methods.text`."""
+    entry = registry.statistic(statistic)
+    draws = "bootstrap" in entry.settings and "paired" not in entry.settings and not registry.is_other(statistic)
+    return {"methods": entry.methods, "resampled": draws}
 
 
 # Untracked settings of a judge that are reported nevertheless.
@@ -204,7 +200,6 @@ TOLD = ("template", "profiles")
 
 
 def _facts_of(settings: Settings) -> dict[str, Any]:
-    """A block without the settings that only say where and how a judge runs."""
     fields = type(settings).model_fields
     unused = {name for name, field in fields.items() if extra(field, "tracked") is False and name not in TOLD}
     unused |= {name for name, field in fields.items() if extra(field, "role") is Role.WIRE}

@@ -20,16 +20,14 @@ class References(Stage):
 
     @property
     def made(self) -> list[str]:
-        """The datasets whose reference answers may be made in this run.
-
-        A run that only tells the costs asks no judge, so it has no rules for answers that judges would write. Answers
-        that exist are taken as they are, and studies are planned without the missing ones.
+        """Datasets whose reference answers may be made; a report of costs asks no judge, takes what exists and plans
+        without the rest.
         """
         blocks = self.config.references
         return [name for name, block in blocks.items() if not (self.run.tells_costs and block.judges)]
 
     def steps(self, wildcards: Wildcards) -> list[str]:
-        """Files of the answers to the steps before the job's step, or to all steps if the job has no step."""
+        """Answers to the steps before the job's step, or to all steps."""
         block, step = self.config.references[wildcards.dataset], wildcards.get("step")
         steps = references.steps(block.rounds)
         before = steps[: steps.index(step)] if step else steps
@@ -39,11 +37,9 @@ class References(Stage):
 
     @untracked
     def named_steps(self, wildcards: Wildcards) -> list[str]:
-        """The answers to earlier steps, as step=path; the files are tracked."""
         return [f"{Path(path).parents[1].name}={path}" for path in self.steps(wildcards)]
 
     def weights(self, wildcards: Wildcards) -> list[str]:
-        """Files that name the weights of the judges that write and review, if config does not name the weights."""
         return self._weights(wildcards.dataset)
 
     def _weights(self, dataset: str) -> list[str]:
@@ -51,12 +47,11 @@ class References(Stage):
         return [path for name in judges for path in self.run.weights(name)]
 
     def judge(self, wildcards: Wildcards) -> str:
-        """A judge that writes and reviews, with the sampling of its roles."""
         block, part = self._judge(wildcards.judge, wildcards.dataset)
-        return self.run.in_file(block, tracked=part)
+        return self.run.settings_file(block, tracked=part)
 
     def _judge(self, name: str, dataset: str) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Settings of a judge that writes and reviews, and the part of them on which its answers depend."""
+        """Settings of a judge that writes and reviews, and the part on which its answers depend."""
         block, judge = self.config.references[dataset], self.config.judges[name].changed(second_request=False)
         roles = {"roles": {"writing": block.writing.block(), "reviewing": block.reviewing.block()}}
         return judge.block() | roles, tracked(judge) | roles
@@ -65,13 +60,12 @@ class References(Stage):
         """Settings that a writer's or reviewer's answers depend on, with its roles as profiles."""
         part = self._judge(name, dataset)[1]
         roles = part.pop("roles")
-        judge = self.config.judges[name].with_roles(**{role: SamplingChange(**roles[role]) for role in roles})
+        judge = self.config.judges[name].add_roles(**{role: SamplingChange(**roles[role]) for role in roles})
         return part | {"profiles": plain(judge.profiles)}
 
     def settings(self, wildcards: Wildcards) -> str:
-        """Settings by which reference answers are made."""
         whole, part = self._settings(wildcards.dataset)
-        return self.run.in_file(whole, tracked=part)
+        return self.run.settings_file(whole, tracked=part)
 
     def _settings(self, dataset: str) -> tuple[dict[str, Any], dict[str, Any]]:
         """Settings by which reference answers are made, and the part on which the answers depend."""
@@ -83,25 +77,23 @@ class References(Stage):
         return shared | {"settings": whole}, shared | {"settings": part}
 
     def templates(self, wildcards: Wildcards) -> list[str]:
-        """Templates of writing and of reviewing, then each judge's template of scoring, in the order of the judges."""
+        """Templates of writing and reviewing, then each judge's template of scoring, in the order of the judges."""
         return self._templates(wildcards.dataset)
 
     def _templates(self, dataset: str) -> list[str]:
         roles = [self.run.source(f"resources/templates/{name}_reference.jinja") for name in references.STEPS]
-        own = [
+        scoring = [
             self.run.own_template(name)
             or self.run.source(f"resources/templates/{self.config.judges[name].answer_format}.jinja")
             for name in self.config.references[dataset].judges
         ]
-        return [*roles, *own]
+        return [*roles, *scoring]
 
     def own(self, wildcards: Wildcards) -> list[str]:
-        """A file of reference answers that the user brings."""
         path = self.config.references[wildcards.dataset].file
         return [os.path.relpath(path)] if path else []
 
     def parts_of_unmade(self, wildcards: Wildcards) -> list[str]:
-        """Files that the making of missing reference answers depends on."""
         paths = []
         for name in self.run.unmade_references:
             paths += [
@@ -112,8 +104,8 @@ class References(Stage):
         return list(dict.fromkeys(paths))
 
     def unmade(self, wildcards: Wildcards) -> str:
-        """Settings by which missing reference answers would be made, and the studies that read their datasets."""
-        return self.run.in_file({name: self._unmade(name) for name in self.run.unmade_references})
+        """How missing reference answers would be made, and the studies that read their datasets."""
+        return self.run.settings_file({name: self._unmade(name) for name in self.run.unmade_references})
 
     def _unmade(self, name: str) -> dict[str, Any]:
         block = self.config.references[name]
@@ -134,25 +126,22 @@ class References(Stage):
         }
 
     def made_files(self, wildcards: Wildcards) -> list[str]:
-        """Files of reference answers at several scores, for each dataset of a study that has any."""
         used = [name for name in self.run.used_datasets if name in self.config.references]
         return [f"{self.run.results}/references/{name}.parquet" for name in used]
 
     def makers(self) -> list[str]:
-        """The judges that write and review reference answers of datasets that studies use."""
+        """Judges that write and review reference answers of used datasets."""
         blocks = self.config.references
         return [name for dataset in self.run.used_datasets if dataset in blocks for name in blocks[dataset].judges]
 
 
 class Status(References):
-    """Reports on the present state of judging: its cost and its progress."""
+    """Inputs and settings of the reports on judging: its cost and its progress."""
 
     def results(self, wildcards: Wildcards) -> str:
-        """Folder of the results of this run."""
         return self.run.results
 
     def judges_to_plan(self, wildcards: Wildcards) -> str:
-        """Each live judge that studies use, with its settings and studies."""
         blocks = {
             name: {
                 "settings": self.config.judges[name].block(),
@@ -163,14 +152,12 @@ class Status(References):
             for name in self.run.used_judges
             if name in self.run.live
         }
-        return self.run.in_file(blocks, sort_keys=False)
+        return self.run.settings_file(blocks, sort_keys=False)
 
     def pilots(self, wildcards: Wildcards) -> list[str]:
-        """Notes of the pilots of all judges that studies ask."""
         return [f"{self.run.results}/pilot/{name}.json" for name in self.run.used_judges if name in self.run.live]
 
     def judges_to_ask(self, wildcards: Wildcards) -> str:
-        """The judges that are asked, with labels, studies, steps of reference answers and currency of prices."""
         blocks = {
             name: {
                 "label": self.config.judges[name].label,
@@ -181,10 +168,10 @@ class Status(References):
             for name in dict.fromkeys([*self.run.used_judges, *self.makers()])
             if name in self.run.live
         }
-        return self.run.in_file(blocks, sort_keys=False)
+        return self.run.settings_file(blocks, sort_keys=False)
 
     def _steps_of(self, judge: str) -> dict[str, list[str]]:
-        """Dictionary from dataset to the steps of making its reference answers that a judge answers."""
+        """Steps of making reference answers that a judge answers, by dataset."""
         steps = {}
         for dataset in self.run.used_datasets:
             block = self.config.references.get(dataset)
@@ -194,5 +181,5 @@ class Status(References):
         return steps
 
     def now(self, wildcards: Wildcards) -> str:
-        """The time, so that a rule runs whenever it is asked for."""
+        """The time: the rule runs whenever it is asked for."""
         return datetime.datetime.now(datetime.UTC).isoformat()

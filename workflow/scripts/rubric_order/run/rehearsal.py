@@ -1,7 +1,5 @@
-"""A rehearsal: the run that a config describes, by simulated judges, on a few groups of each dataset.
-
-A rehearsal asks nobody, downloads nothing, and writes into a folder of its own. Judges keep their names, labels,
-profiles and prompts, so that a rehearsal plans the reads of the run, and makes all of its tables and figures.
+"""A rehearsal: a config's reads, tables and figures by simulated judges on a few groups, in a folder of its own,
+without any request or download.
 """
 
 import itertools
@@ -13,8 +11,8 @@ from typing import Any
 
 from rubric_order.base.conditions import split
 from rubric_order.base.errors import InputError
+from rubric_order.intake.recorded import discovery, importers
 from rubric_order.prompts.conditions import TOGETHER
-from rubric_order.recorded import discovery, importers
 from rubric_order.settings.config import Config
 from rubric_order.settings.judges import Recorded, Rehearsed
 from rubric_order.settings.judges.judge import Judge, Profile, Sampling
@@ -51,13 +49,8 @@ _DEFAULTS = {"temperature": 1}  # for sampling settings that are left to an endp
 
 
 def add_recorded_judges(config: dict[str, Any]) -> None:
-    """Name judges, in place, in the studies of recorded answers that have none.
-
-    A study that scores texts gets two judges: one model under the two prompt styles of `SCALED`. A study that compares
-    texts gets the judges that `statistics` names, or two judges if it names none.
-
-    Args:
-        config: as the user wrote it, unchecked, without a `recorded_dir`.
+    """Name judges, in place, in the studies of recorded answers of an unchecked config that have none: for scores one
+    model under both prompt styles of `SCALED`, for comparisons the judges that `statistics` names, or two.
     """
     studies = config.get("studies")
     comparing = _recorded_names(config) or [f"stand_in_{number}" for number, _ in enumerate(SCALED, start=1)]
@@ -80,7 +73,7 @@ def add_recorded_judges(config: dict[str, Any]) -> None:
 
 
 def _recorded_names(config: Mapping[str, Any]) -> list[str]:
-    """Names of judges that the statistics of comparisons mention, and that the config does not define."""
+    """Judges that the statistics of comparisons name and the config does not define."""
     statistics = config.get("statistics")
     statistics = statistics if isinstance(statistics, Mapping) else {}
     recorded = []
@@ -92,15 +85,9 @@ def _recorded_names(config: Mapping[str, Any]) -> list[str]:
 
 
 def apply(config: Config) -> Config:
-    """The rehearsal of a config that is complete and checked.
-
-    Paths become absolute, since a rehearsal runs in another folder. A dataset's `stand_in` has options of adapter
-    ``simulated``, which makes the items of a dataset that keeps its `stand_in`. A dataset keeps it in three cases: the
-    dataset has no texts; config names none of its files; or one of its files is not at hand. A file is at hand if it is
-    the user's own, is in `dataset_mirror`, or has been fetched already. In all other cases `stand_in` becomes None.
-
-    Raises:
-        InputError: a study asks for all orderings in one request, which no simulated judge answers.
+    """Turn a complete config into its rehearsal. Paths become absolute, since it runs in another folder. A dataset
+    keeps `stand_in` (options of adapter ``simulated``) if it has no texts, names no files, or lacks one on this
+    machine.
     """
     for name, study in config.studies.items():
         for condition in study.conditions:
@@ -130,11 +117,11 @@ def apply(config: Config) -> Config:
 
 
 def _cut(name: str, dataset: Dataset, groups: int, mirror: str) -> Dataset:
-    """Limit a dataset to `groups` groups. Simulate it if a file is not named or not at hand, or if it has no texts."""
+    """Limit a dataset to `groups` groups, simulated if it has no texts or a file is not at hand."""
     from rubric_order.simulation.judge import HIGH, LOW  # imports scipy
 
     limit = min(groups, dataset.limit or groups)
-    files = {key: _at_hand(name, key, file, mirror) for key, file in dataset.files.items()}
+    files = {key: _local_file(name, key, file, mirror) for key, file in dataset.files.items()}
     at_hand = None not in files.values() and (files or not dataset.stand_in)
     if at_hand and dataset.adapter != importers.RECORDED:
         return dataset.changed(limit=limit, files=files, stand_in=None)
@@ -142,8 +129,8 @@ def _cut(name: str, dataset: Dataset, groups: int, mirror: str) -> Dataset:
     return dataset.changed(limit=limit, stand_in=stand_in, human_scale=[int(LOW), int(HIGH)])
 
 
-def _at_hand(dataset: str, name: str, file: File, mirror: str) -> File | None:
-    """A file of a dataset as it is read without the network; None if it would have to be downloaded."""
+def _local_file(dataset: str, name: str, file: File, mirror: str) -> File | None:
+    """A file as it is read without the network; None if it would have to be downloaded."""
     fetched = Path(FETCHED, dataset, name)
     if file.path is not None:
         return file.changed(path=os.path.abspath(file.path))
@@ -153,16 +140,15 @@ def _at_hand(dataset: str, name: str, file: File, mirror: str) -> File | None:
 
 
 def _datasets_of(name: str, judge: Judge, config: Config) -> list[str]:
-    """The datasets that a judge reads in some study."""
-    read = (study.datasets for study in config.studies.values() if name in study.judges)
-    return [dataset for dataset in dict.fromkeys(itertools.chain(*read)) if judge.is_about(config.datasets[dataset])]
+    by_study = (study.datasets for study in config.studies.values() if name in study.judges)
+    return [
+        dataset for dataset in dict.fromkeys(itertools.chain(*by_study)) if judge.is_about(config.datasets[dataset])
+    ]
 
 
 def _simulated(name: str, judge: Judge, files: list[str]) -> Judge:
-    """A simulated judge that replaces a judge. A judge that is simulated already keeps its settings.
-
-    Args:
-        files: files of the simulated answers, one per dataset, which replace records.
+    """The simulated judge that replaces a judge, and writes its answers to `files` in place of records; simulated
+    judges stay.
     """
     if isinstance(judge.template, str):
         judge = judge.changed(template=os.path.abspath(judge.template))
@@ -187,13 +173,12 @@ def _simulated(name: str, judge: Judge, files: list[str]) -> Judge:
 
 
 def _own_sampling(sampling: Sampling) -> Sampling:
-    """Sampling that leaves nothing to an endpoint."""
     usual = Sampling().block() | _DEFAULTS
     return sampling.changed(**{key: usual[key] for key, value in sampling if value is None})
 
 
 def _own_profile(profile: Profile) -> Profile:
-    """A profile of a simulated judge: without fields of requests, and with sampling that leaves nothing open."""
+    """A profile without fields of requests, and with sampling that leaves nothing to an endpoint."""
     changes = profile.block()
     changes.pop("extra_body", None)
     usual = Sampling().block() | _DEFAULTS
@@ -205,7 +190,6 @@ def _own_profile(profile: Profile) -> Profile:
 
 
 def _first_judge(config: Config, dataset: str) -> str:
-    """The first judge that can be asked, in the studies that read a dataset or, if they have none, in all studies."""
     every_study = config.studies.values()
     studies = [*(study for study in every_study if dataset in study.datasets), *every_study]
     named = (judge for study in studies for judge in study.judges)
@@ -213,12 +197,12 @@ def _first_judge(config: Config, dataset: str) -> str:
 
 
 def folder(config: Config) -> str:
-    """The folder of a rehearsal, below the folder in which the workflow was started; empty in any other run."""
+    """Folder of a rehearsal below the one in which the workflow was started; empty in any other run."""
     return FOLDER if config.rehearse else ""
 
 
 def note(config: Config) -> str:
-    """One sentence or two for every page of a rehearsal; empty in any other run."""
+    """One or two sentences for every page of a rehearsal; empty in any other run."""
     if not config.rehearse:
         return ""
     missing = stand_ins(config)
@@ -228,7 +212,7 @@ def note(config: Config) -> str:
 
 
 def stand_ins(config: Config) -> list[str]:
-    """Labels of the datasets that are read or described, and that are simulated since their files are not at hand."""
+    """Labels of used datasets that are simulated since their files are not at hand."""
     studies = [study.datasets for study in config.studies.values()]
     used = dict.fromkeys(itertools.chain(*studies, config.statistics.datasets.datasets or ()))
     return [config.datasets[name].label for name in used if config.datasets[name].stand_in is not None]

@@ -17,16 +17,8 @@ NAMING = ("studies", "also", "alone")  # keys that name studies, in blocks of th
 
 
 def apply(config: Config) -> Config:
-    """Restrict the studies of a config to the judges of `only_judges`.
-
-    A study without any of these judges is left out, and so are the figures and tables that show only such studies. The
-    judges that `references` names still write the reference answers, whether or not `only_judges` names them.
-
-    Args:
-        config: complete and checked, with `only_judges`.
-
-    Raises:
-        InputError: no study has one of these judges.
+    """Restrict studies to the judges of `only_judges`; studies without any of these go, with the figures and tables of
+    these studies alone. Judges under `references` still write.
     """
     only = config.only_judges or []
     used = dict.fromkeys(judge for study in config.studies.values() for judge in study.judges)
@@ -51,12 +43,7 @@ def apply(config: Config) -> Config:
 def _shown(
     kind: registry.Kind, blocks: Mapping[str, Settings], studies: Collection[str], gone: Collection[str]
 ) -> dict[str, Settings]:
-    """Figures, or tables, that show one of the studies, or that name no study.
-
-    Args:
-        studies: names of the studies that remain.
-        gone: statistics for which no study remains. Figures and tables that show them are left out.
-    """
+    """Figures, or tables, that show one of `studies` or name none, and no statistic of `gone`."""
     changed = {name: _without(block, studies) for name, block in blocks.items()}
     return {
         name: block
@@ -66,18 +53,16 @@ def _shown(
 
 
 def _restricted(block: Block, studies: Collection[str]) -> Block:
-    """A block without the names of studies that are not among `studies`."""
     named = {key: getattr(block, key) for key in NAMING if getattr(block, key, None)}
     return block.changed(**{key: [name for name in listed if name in studies] for key, listed in named.items()})
 
 
 def _without(block: Block, studies: Collection[str]) -> Block | None:
-    """A block without the names of studies that are not among `studies`; None if no name remains.
-
-    If the block's `study` is not among `studies`, the first remaining study of `also` takes its place.
+    """A block without the studies that are gone; None if none remains. The first that remains of `also` replaces
+    `study`.
     """
     if getattr(block, "study", None) not in (None, *studies):
         also = [name for name in getattr(block, "also", None) or [] if name in studies]
         return block.changed(study=also[0], also=also[1:]) if also else None
-    kept = _restricted(block, studies)
-    return None if getattr(block, "studies", None) and not getattr(kept, "studies", None) else kept
+    rest = _restricted(block, studies)
+    return None if getattr(block, "studies", None) and not getattr(rest, "studies", None) else rest

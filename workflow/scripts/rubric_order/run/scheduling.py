@@ -1,10 +1,6 @@
-"""What Snakemake's scheduler needs: room for its files, and passes that do not multiply.
-
-Snakemake limits how many jobs start in a second. Therefore each pass of its scheduler over the jobs that are ready
-starts a timer. When the timer ends, another pass begins, with another timer. Each job that ends adds a pass, too. So
-timers multiply until no job is ready any more: a rehearsal of 345 jobs had 33,723 passes. With one timer at a time,
-Snakemake's own process took 23 s of processor time for this rehearsal instead of 165 s (Snakemake 9.27.1; its pull
-request 3744 describes the symptom).
+"""Room for the scheduler's files, and one timer at a time: Snakemake starts a timer in each pass, and each job that
+ends adds a pass, so 345 jobs made 33,723 passes and took 165 s of processor time, not 23 (Snakemake 9.27.1; its pull
+request 3744).
 """
 
 import importlib
@@ -22,11 +18,7 @@ ROOM = 65_536  # bytes that the folder of temporary files must take
 
 
 def check_room() -> None:
-    """Check that the folder of temporary files, to which the scheduler writes, takes files.
-
-    Raises:
-        InputError: the folder is missing or full, or cannot be written to.
-    """
+    """Check that the folder of temporary files, to which the scheduler writes, takes files."""
     folder = os.environ.get("TMPDIR") or tempfile.gettempdir()
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -35,8 +27,8 @@ def check_room() -> None:
         raise InputError(f"{folder}: {error.strerror}; make room, or set TMPDIR to another folder") from None
 
 
-def of_snakemake() -> object:
-    """Snakemake's class of schedulers; None if this version of Snakemake has no class `CLASS` in module `MODULE`."""
+def scheduler_class() -> object:
+    """Snakemake's class of schedulers; None where this version has none of this name."""
     try:
         return getattr(importlib.import_module(MODULE), CLASS, None)
     except ImportError:
@@ -44,12 +36,8 @@ def of_snakemake() -> object:
 
 
 def keep_one_timer(scheduler: object) -> None:
-    """Let a scheduler wait for one timer of each length at a time. The pass after a timer starts the next timer.
-
-    A scheduler without the method that starts timers is not changed, so other versions of Snakemake run as usual.
-
-    Args:
-        scheduler: the class, changed in place, see `of_snakemake`.
+    """Let a class of schedulers, changed in place, wait for one timer of each length; a class that starts no timers is
+    left as it is.
     """
     if not hasattr(scheduler, STARTS_TIMER):
         return

@@ -1,4 +1,4 @@
-"""Stages from datasets to scores: the inputs, arguments and tracked settings of their rules."""
+"""Stages from datasets to scores: inputs, arguments and tracked settings of their rules."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order import datasets, probes
+from rubric_order.intake.recorded import discovery, formats
+from rubric_order.intake.recorded.importers import RECORDED
 from rubric_order.judging import answers, engines, weights
-from rubric_order.recorded import discovery, formats
-from rubric_order.recorded.importers import RECORDED
 from rubric_order.run.core import Params, Stage, Wildcards, untracked
 from rubric_order.settings.base import plain
 from rubric_order.settings.judges import Decisions, Judge, Loaded, Recorded, tracked
@@ -24,32 +24,28 @@ class Datasets(Stage):
     """From a dataset's files to its items."""
 
     def adapter_module(self, wildcards: Wildcards) -> str:
-        """Name of the module that reads a dataset."""
         return datasets.REGISTRY.module(self._source(wildcards)["adapter"])
 
     def file_source(self, wildcards: Wildcards) -> str:
-        """Source of one file of a dataset."""
-        return self.run.in_file(self._dataset(wildcards).files[wildcards.file].block())
+        return self.run.settings_file(self._dataset(wildcards).files[wildcards.file].block())
 
     @untracked
     def mirror(self, wildcards: Wildcards) -> str:
-        """Folder from which files are read instead of from the network. A file is identified by its checksum alone."""
+        """Folder that replaces the network; untracked, since a file is identified by its checksum alone."""
         return self.config.dataset_mirror
 
     def files(self, wildcards: Wildcards) -> list[str]:
-        """Path of each file of a dataset: the path that config gives, or the path to which the file is fetched."""
+        """Files of a dataset where config has them, or where they are fetched to."""
         return [
             os.path.relpath(file.path) if file.path is not None else f"results/data/{wildcards.dataset}/{name}"
             for name, file in self._files(wildcards).items()
         ]
 
     def named_files(self, wildcards: Wildcards) -> list[str]:
-        """The files of a dataset, as name=path."""
         return [f"{name}={path}" for name, path in zip(self._files(wildcards), self.files(wildcards), strict=True)]
 
     def settings(self, wildcards: Wildcards) -> str:
-        """Settings on which a dataset's items depend, in addition to its files."""
-        return self.run.in_file(self._source(wildcards))
+        return self.run.settings_file(self._source(wildcards))
 
     def _dataset(self, wildcards: Wildcards) -> Dataset:
         return self.config.datasets[wildcards.dataset]
@@ -62,7 +58,6 @@ class Datasets(Stage):
         return {"adapter": dataset.adapter, "limit": dataset.limit, "options": dataset.options}
 
     def _files(self, wildcards: Wildcards) -> dict[str, File]:
-        """The files of a dataset as config has them; none if the dataset is simulated."""
         simulated = self._source(wildcards)["adapter"] == "simulated"
         return {} if simulated else self._dataset(wildcards).files
 
@@ -71,26 +66,23 @@ class Models(Stage):
     """Weights of judges."""
 
     def source(self, wildcards: Wildcards) -> str:
-        """Model and revision of a judge.
-
-        For local weights, sizes and times of the files are added, so that unchanged weights are read once.
+        """Model and revision of a judge; for local weights also sizes and times of files, so that unchanged weights are
+        read once.
         """
         judge = self.run.judge(wildcards)
         settings: dict[str, Any] = {"model": judge.model, "revision": judge.revision}
-        return self.run.in_file(settings | ({"files": weights.state(judge.model)} if judge.is_local else {}))
+        return self.run.settings_file(settings | ({"files": weights.state(judge.model)} if judge.is_local else {}))
 
     def gguf(self, wildcards: Wildcards) -> str:
-        """Settings that converted weights depend on."""
         loaded = [judge for judge in self.config.judges.values() if isinstance(judge, Loaded) and judge.gguf]
         judge = next(judge for judge in loaded if judge.folder_name == wildcards.model)
-        return self.run.in_file({**plain(judge.gguf), "dtype": judge.dtype})
+        return self.run.settings_file({**plain(judge.gguf), "dtype": judge.dtype})
 
     def weights(self, wildcards: Wildcards) -> list[str]:
-        """File that names a judge's weights; no file if config names the weights."""
         return self.run.weights(wildcards.judge)
 
     def folder(self, wildcards: Wildcards) -> list[str]:
-        """Folder of the weights that the workflow makes itself, if the judge's weights come as a GGUF file."""
+        """Folder of weights that the workflow converts itself from a GGUF file."""
         judge = self.run.judge(wildcards)
         return [f"results/models/{judge.folder_name}"] if judge.needs_conversion else []
 
@@ -99,63 +91,56 @@ class Planning(Stage):
     """From items to reads, and from reads to requests."""
 
     def probe_module(self, wildcards: Wildcards) -> str:
-        """Name of the module of a study's probe."""
         return probes.REGISTRY.module(self.run.study(wildcards).probe)
 
     def probe(self, wildcards: Wildcards) -> str:
-        """Name of a study's probe."""
         return self.run.study(wildcards).probe
 
     def template(self, wildcards: Wildcards) -> str:
-        """The prompt template: the judge's own, or the template that the study's probe has for the judge."""
+        """File of the judge's own template, or of the probe's template for the judge."""
         judge = self.run.judge(wildcards)
-        if (own := self.run.own_template(wildcards.judge)) is not None:
-            return own
+        if (path := self.run.own_template(wildcards.judge)) is not None:
+            return path
         name = self.run.probe(wildcards).template(judge, self.run.study(wildcards).prompt)
         return self.run.source(Path("resources/templates", f"{name}.jinja"))
 
     def messages(self, wildcards: Wildcards) -> str:
         """Messages of a judge's own template, if config holds them itself."""
-        return self.run.in_file(plain(self.run.judge(wildcards).template))
+        return self.run.settings_file(plain(self.run.judge(wildcards).template))
 
     def references(self, wildcards: Wildcards) -> list[str]:
-        """File of a dataset's reference answers at several scores, if config has them made or names a file."""
         return self._references([wildcards.dataset])
 
     def references_of_study(self, wildcards: Wildcards) -> list[str]:
-        """Files of reference answers at several scores, for each dataset of a study that has them."""
         return self._references(self.run.study(wildcards).datasets)
 
     def _references(self, names: list[str]) -> list[str]:
-        made = [name for name in names if name in self.config.references and name not in self.run.unmade_references]
-        return [f"{self.run.results}/references/{name}.parquet" for name in made]
+        available = [
+            name for name in names if name in self.config.references and name not in self.run.unmade_references
+        ]
+        return [f"{self.run.results}/references/{name}.parquet" for name in available]
 
     def judge(self, wildcards: Wildcards) -> str:
-        """Settings of a judge, tracked by the part on which reads depend.
-
-        This part holds the settings that answers depend on, the profiles that studies use, and `greedy_repeats` if it
-        is ``reuse``.
+        """Settings of a judge, tracked by those that answers depend on, the profiles that studies use, and reuse of
+        greedy repeats.
         """
         judge = self.run.judge(wildcards)
         part = judge.identity(self.run.probe(wildcards).IDENTITY)
         if judge.greedy_repeats == "reuse":
             part["greedy_repeats"] = "reuse"
-        return self.run.in_file(judge.block(), tracked=self.with_profiles(part, wildcards))
+        return self.run.settings_file(judge.block(), tracked=self.add_profiles(part, wildcards))
 
-    def with_profiles(self, part: dict[str, Any], wildcards: Wildcards) -> dict[str, Any]:
-        """Add the profiles that studies use to `part`, which has some of a judge's settings."""
+    def add_profiles(self, part: dict[str, Any], wildcards: Wildcards) -> dict[str, Any]:
         profiles = self.run.judge(wildcards).profiles
         used = {name: profiles[name].block() for name in self.run.profiles_meant(wildcards) if name in profiles}
         return {**part, "profiles": used} if used else part
 
     def profiles(self, wildcards: Wildcards) -> list[str]:
-        """The profiles of a study that the judge has."""
         return self.run.profiles_meant(wildcards)
 
     def design(self, wildcards: Wildcards) -> str:
-        """Reads that a study wants of each unit."""
         design = self.design_of(self.run.study(wildcards))
-        return self.run.in_file(design | {"comparisons": self._comparisons(wildcards)})
+        return self.run.settings_file(design | {"comparisons": self._comparisons(wildcards)})
 
     def design_of(self, study: Study) -> dict[str, Any]:
         """Reads that a study wants of each unit, as `Design` takes them, without pairs and lists."""
@@ -164,19 +149,18 @@ class Planning(Stage):
         return {key: getattr(study, key) for key in keys} | drawn
 
     def comparisons(self, wildcards: Wildcards) -> str:
-        """Settings of the pairs or lists that a study reads, with the name of the prompt."""
-        return self.run.in_file(self._comparisons(wildcards))
+        return self.run.settings_file(self._comparisons(wildcards))
 
     def _comparisons(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Settings of the pairs or lists that a study reads; empty if its probe does not compare."""
+        """Pairs or lists that a study reads, and the name of the prompt; empty if its probe does not compare."""
         study, probe, judge = self.run.study(wildcards), self.run.probe(wildcards), self.run.judge(wildcards)
         if not probe.COMPARES:
             return {}
         prompt = "own" if judge.template is not None else probe.template(judge, study.prompt)
         return study.comparisons.block() | {"seed": study.seed, "prompt": prompt}
 
-    def of_datasets(self, pattern: str) -> Params:
-        """Make an input function that returns one kind of file for each dataset of a study."""
+    def dataset_files(self, pattern: str) -> Params:
+        """Input function: one kind of file for each dataset of a study."""
 
         def paths(wildcards: Any) -> list[str]:
             return [pattern.format(**{**wildcards, "dataset": name}) for name in self.run.study(wildcards).datasets]
@@ -184,12 +168,12 @@ class Planning(Stage):
         return paths
 
     def earlier_requests(self, wildcards: Wildcards) -> list[str]:
-        """Files of the requests that earlier studies send to the same judge. These requests are not sent again."""
+        """Requests that earlier studies send to the same judge, and that are not sent again."""
         *earlier, _ = self.run.studies_until(wildcards.study, wildcards.judge)
         return [f"{self.run.results}/requests/{study}/{wildcards.judge}.parquet" for study in earlier]
 
     def planned(self, pattern: str) -> Params:
-        """Make an input function that returns one kind of planning file for every study, live judge and dataset."""
+        """Input function: one kind of planning file for every study, live judge and dataset."""
 
         def paths(wildcards: Wildcards) -> list[str]:
             named = (
@@ -206,40 +190,28 @@ class Planning(Stage):
 
 @dataclass(frozen=True)
 class Judging(Stage):
-    """Asking the judges.
-
-    Attributes:
-        containerizes: whether Snakemake runs with ``--containerize``, to list the environments of an image.
-    """
+    """Asking the judges; `containerizes`: Snakemake lists the environments of an image (``--containerize``)."""
 
     containerizes: bool = False
 
     def engine_module(self, wildcards: Wildcards) -> str:
-        """The module that runs a judge."""
         return engines.module(self.run.judge(wildcards))
 
     def reader_modules(self, wildcards: Wildcards) -> str | list[str]:
-        """Modules of the probes that read a judge's first answers, to decide on second requests.
-
-        If the judge gets no second requests, only the package of probes is returned.
-        """
+        """Modules of the probes that read first answers, to decide on second requests; else the package alone."""
         if not self.run.judge(wildcards).second_request:
             return "probes/__init__.py"
         return sorted(map(probes.REGISTRY.module, {*self.run.probes_meant(wildcards)}))
 
     def requests(self, wildcards: Wildcards) -> list[str]:
-        """The requests of every study that uses a judge."""
         return [
             f"{self.run.results}/requests/{study}/{wildcards.judge}.parquet"
             for study in self.run.studies_of(wildcards.judge)
         ]
 
     def probes(self, wildcards: Wildcards) -> list[str]:
-        """The probes of the studies that use a judge.
-
-        Raises:
-            Exception: the run only tells the costs, and plans without the judge's revision or without reference
-                answers, so that the judge cannot be asked. `Run.refuse` makes the exception.
+        """Probes of the studies of a judge; refused in a run of costs that plans without its revision or without
+        reference answers.
         """
         if wildcards.judge in self.run.unpinned:
             raise self.run.refuse(
@@ -254,31 +226,28 @@ class Judging(Stage):
         return self.run.probes_meant(wildcards)
 
     def judge(self, wildcards: Wildcards) -> str:
-        """Settings of a judge, tracked by the part that its answers depend on and the profiles that studies use."""
+        """Settings of a judge, tracked by those that answers depend on and the profiles that studies use."""
         judge = self.run.judge(wildcards)
         part = tracked(judge)
         if not any("criteria_format" in probes.load(probe).IDENTITY for probe in self.run.probes_meant(wildcards)):
             del part["criteria_format"]
-        part = Planning(self.run).with_profiles(part, wildcards)
-        return self.run.in_file(judge.block(), tracked=part)
+        part = Planning(self.run).add_profiles(part, wildcards)
+        return self.run.settings_file(judge.block(), tracked=part)
 
     def environment(self, *, in_image: str) -> str | Callable[[Wildcards], str]:
-        """Environment of a judge's job, see `environment_of`.
-
-        While Snakemake lists the environments of an image, the environment `in_image` is returned, since Snakemake
-        describes no image if an environment depends on a job. An image is for the judges of every config, so it needs
-        all environments. Rules name different environments as `in_image`, so that all of them are listed.
+        """Environment of a judge's job; `in_image` while an image is described, which needs all environments and none
+        by job.
         """
         return f"../../envs/{in_image}.yaml" if self.containerizes else self.environment_of
 
     def environment_of(self, wildcards: Wildcards) -> str:
-        """The environment of a judge. The place where the judge runs decides which build of vLLM it needs, if any."""
+        """The environment of a judge: where it runs decides which build of vLLM it needs, if any."""
         judge = self.run.judge(wildcards)
         name = "endpoint" if judge.CALLED else "analysis" if not judge.LOADED else "judge" if judge.gpu else "judge_cpu"
         return f"../../envs/{name}.yaml"
 
     def threads(self, wildcards: Wildcards) -> int:
-        """Number of threads: all cores for a model on the CPU, 4 for a model on a GPU, 1 for a job without a model."""
+        """All cores for a model on the CPU, 4 for a model on a GPU, 1 without a model."""
         judge = self.run.judge(wildcards)
         if not judge.LOADED:
             return 1
@@ -286,7 +255,6 @@ class Judging(Stage):
 
     @property
     def resources(self) -> dict[str, Callable[[Wildcards], object]]:
-        """GPUs, memory and time limit of a job."""
         return {
             "gpu": lambda wildcards: self.run.judge(wildcards).gpu,
             "mem": lambda wildcards: self.run.judge(wildcards).mem,
@@ -294,7 +262,6 @@ class Judging(Stage):
         }
 
     def shards(self, wildcards: Wildcards) -> int:
-        """Number of a judge's shards."""
         return self.run.judge(wildcards).shards
 
 
@@ -302,27 +269,24 @@ class Records(Stage):
     """Judges whose answers exist already, in files."""
 
     def importer_modules(self, wildcards: Wildcards) -> list[str]:
-        """Names of all modules that read recorded answers, since each file says which of them reads it."""
+        """All modules that read recorded answers, since each file says which of them reads it."""
         return sorted({formats.REGISTRY.module(name) for name in formats.REGISTRY.names()})
 
     def files(self, wildcards: Wildcards) -> list[str]:
-        """Files with a recorded judge's answers."""
         judge = self.run.judge(wildcards)
         return judge.files if isinstance(judge, Recorded) else []
 
     def items(self, wildcards: Wildcards) -> list[str]:
-        """File of the items that recorded answers score; no file if the answers compare items, which need not exist."""
+        """Items that recorded answers score; none if the answers compare items, which need not exist."""
         compared = self.run.study(wildcards).probe in discovery.COMPARING
         return [] if compared else [f"{self.run.results}/items/{wildcards.dataset}.parquet"]
 
     def dataset(self, wildcards: Wildcards) -> str:
-        """A dataset's name and adapter, and the benchmark that its option names."""
-        return self.run.in_file(self._named(wildcards))
+        return self.run.settings_file(self._named(wildcards))
 
     def compared(self, wildcards: Wildcards) -> str:
-        """A dataset's name, adapter and benchmark, and the probe of the study if it compares lists."""
         probe = self.run.study(wildcards).probe
-        return self.run.in_file(self._named(wildcards) | ({"probe": probe} if probe == discovery.LISTS else {}))
+        return self.run.settings_file(self._named(wildcards) | ({"probe": probe} if probe == discovery.LISTS else {}))
 
     def _named(self, wildcards: Wildcards) -> dict[str, Any]:
         dataset = self.config.datasets[wildcards.dataset]
@@ -331,65 +295,60 @@ class Records(Stage):
         return named if benchmark is None else named | {"benchmark": benchmark}
 
     def judge(self, wildcards: Wildcards) -> str:
-        """Settings of a recorded judge, tracked by the part that its answers depend on."""
         judge = self.run.judge(wildcards)
-        return self.run.in_file(judge.block(), tracked=tracked(judge))
+        return self.run.settings_file(judge.block(), tracked=tracked(judge))
 
 
 class Scores(Stage):
     """From raw answers to scores."""
 
     def folder(self, wildcards: Wildcards) -> str:
-        """Folder of a judge's responses."""
         return f"{self.run.results}/responses/{wildcards.judge}"
 
     def responses(self, wildcards: Wildcards) -> list[str]:
-        """Files of the responses of a judge, one per shard. They hold the answers for all studies."""
+        """Responses of a judge, one file per shard, for all studies."""
         shards = range(1, self.run.judge(wildcards).shards + 1)
         return [f"{self.run.results}/responses/{wildcards.judge}/{shard}.parquet" for shard in shards]
 
     def judge(self, wildcards: Wildcards) -> str:
         """Settings of a judge, tracked by its name and `accept_mixed`, on which the list of its answers depends."""
         judge = self.run.judge(wildcards)
-        return self.run.in_file(judge.block(), tracked={"judge": wildcards.judge, "accept_mixed": judge.accept_mixed})
+        return self.run.settings_file(
+            judge.block(), tracked={"judge": wildcards.judge, "accept_mixed": judge.accept_mixed}
+        )
 
     def answer(self, wildcards: Wildcards) -> str:
-        """Settings that the parsing of a judge's answers depends on."""
-        return self.run.in_file(self.answer_settings(self.run.judge(wildcards)))
+        return self.run.settings_file(self.answer_settings(self.run.judge(wildcards)))
 
     def answer_settings(self, judge: Judge) -> dict[str, Any]:
         """Settings that the parsing of a judge's answers depends on, as `score_reads` takes them."""
-        read: dict[str, Any] = {"answer_prefix": judge.answer_prefix, "labels": judge.option_letters}
+        settings: dict[str, Any] = {"answer_prefix": judge.answer_prefix, "labels": judge.option_letters}
         if isinstance(judge, Decisions):
-            read["form"] = [judge.dialect, judge.question]
-        return read
+            settings["form"] = [judge.dialect, judge.question]
+        return settings
 
     def code(self, wildcards: Wildcards) -> str:
-        """Hash of the code that makes scores."""
         version: str = self.run.code("parse_scores.py", Planning(self.run).probe_module)(wildcards)
         return version
 
     @untracked
     def studies(self, wildcards: Wildcards) -> list[str]:
-        """The judge's studies, in the order of config, up to and including the job's study.
-
-        The requests that the job's study needs are sent by these studies, each request by the first study that needs
-        it. This list of studies is untracked, since the answers to the requests are tracked.
+        """Studies up to the job's, each of which sends the requests that no earlier one needs; untracked, since answers
+        are tracked.
         """
         return self.run.studies_until(wildcards.study, wildcards.judge)
 
     @untracked
     def shards(self, wildcards: Wildcards) -> int:
-        """Number of a judge's shards, on which no answer depends."""
         return self.run.judge(wildcards).shards
 
     def second_request(self, wildcards: Wildcards) -> bool:
-        """True if a judge gets second requests, which change the answers to the same first requests."""
+        """Whether a judge gets second requests, which change the answers to the same first requests."""
         return self.run.judge(wildcards).second_request
 
     @untracked
     def made_by(self, wildcards: Wildcards) -> str:
-        """Hash of the code and settings by which scores are made. Untracked, since code and settings are tracked."""
+        """Hash of the code and settings that make scores; untracked, since both are tracked."""
         return self._made_by(wildcards)
 
     def _made_by(self, wildcards: Wildcards) -> str:
@@ -398,14 +357,8 @@ class Scores(Stage):
         return hashlib.blake2b(json.dumps(makers, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     def answers(self, settled: Callable[[str], Any]) -> Params:
-        """Make an input function that returns the file in which the shards of a judge describe their answers.
-
-        A study that is added to a config asks more requests, but changes no score that was made before.
-
-        Args:
-            settled: function that marks a file whose changes do not change the scores, like Snakemake's `ancient`.
-                Snakemake makes no rerun checks of a marked file. That is safe, since `answers.unchanged` has compared
-                the part of the file on which the scores depend.
+        """Input function: the file that describes a judge's answers, `settled` (as by Snakemake's `ancient`) where what
+        this study's scores depend on is unchanged, so that a study added to a config makes no score anew.
         """
 
         def path(wildcards: Wildcards) -> Any:

@@ -29,19 +29,12 @@ Choices = tuple[Choice, ...]
 
 
 def read_responses(paths: Iterable[Path], request_ids: Iterable[str]) -> pd.DataFrame:
-    """The `RESPONSES` to some requests: one row per request that has a response."""
     return read_requested(paths, request_ids, RESPONSES)
 
 
 def read_requested(paths: Iterable[Path], request_ids: Iterable[str], columns: Sequence[str]) -> pd.DataFrame:
-    """Some columns of the rows about some requests.
-
-    The ids of each file are read first. Then only the row groups with some of the requests are read.
-
-    Args:
-        paths: one file or more with the column `request_id`.
-        request_ids: ids of the requests; repeated ids count once.
-        columns: names of the columns. A column that a file lacks is null, or absent if all files lack it.
+    """Some columns of the rows about some requests: the ids of each file are read, then only the row groups with wanted
+    ones. A column that a file lacks is null, or absent if all files lack it.
     """
     wanted = pa.array(request_ids, pa.string(), from_pandas=True).unique()
     tables = []
@@ -63,31 +56,26 @@ def score_reads(
     labels: Sequence[str] | None = None,
     form: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Scores of every read under each of its questions: the chosen score, and the score by the option probabilities.
+    """Scores of every read under each of its questions, one row each: `SCORES` with the columns of the probe.
 
     Args:
-        reads: a plan, see `reads.plan_reads`.
-        responses: see `contracts.responses.RESPONSES`; one row per request.
-        probe: name of the study's probe, which parses and scores.
-        answer_prefix: text with which each answer to a single question was made to begin.
-        labels: names of the options of recorded answers, lowest score first; None for the names that the probe gives.
-        form: dialect and kind of question of a decision model, whose answers are read as JSON, see `decisions.Form`;
-            None for answers in text.
-
-    Returns:
-        One row per read and question: `contracts.scores.SCORES`, with the columns of the probe. `pattern` is
-        `CONSTRAINED` if a second request gave the label.
+        reads: a plan; `responses`: columns of `RESPONSES`, one row per request.
+        answer_prefix: beginning of each answer to a single question.
+        labels: names of the options of recorded answers, lowest score first; None for those of the probe.
+        form: dialect and kind of question of a decision model, whose answers are JSON, see `decisions.Form`.
     """
     module = probes.load(probe)
     table = reads.merge(responses, on="request_id", how="left", validate="many_to_one", indicator="_found")
     questions = module.questions(reads)
     if labels is not None:
         questions = [tuple(_relabelled(question, labels) for question in asked) for asked in questions]
-    read = _decisions(table, questions, Form.of(form)) if form else _choices(table, questions, module, answer_prefix)
-    choices = list(read)
+    read_choices = (
+        _decisions(table, questions, Form.of(form)) if form else _choices(table, questions, module, answer_prefix)
+    )
+    choices = list(read_choices)
     logprobs = [row if isinstance(row, list | np.ndarray) else None for row in table["option_logprobs"]]
     if form:
-        logprobs = list(_of_reads(table, logprobs))
+        logprobs = list(_read_logprobs(table, logprobs))
     answered = reads.reset_index(drop=True).assign(option_logprobs=pd.Series(logprobs, dtype=object))
     return module.score(answered, questions, choices)
 
@@ -114,7 +102,6 @@ def _choices(table: pd.DataFrame, questions: list[Questions], probe: Probe, pref
 
 
 def _failures(table: pd.DataFrame) -> Iterator[str | None]:
-    """Reason why each read has no answer; None for a read with an answer."""
     for error, indicator in zip(table["error"], table["_found"], strict=True):
         yield MISSING if indicator != "both" else reason_of(error)
 
@@ -132,11 +119,10 @@ def _decisions(table: pd.DataFrame, questions: list[Questions], form: Form) -> I
         yield (decisions.reread(text, form, labels, place if together else 0),)
 
 
-def _of_reads(table: pd.DataFrame, logprobs: Sequence[Any]) -> Iterator[Any]:
-    """Log-probabilities of each single read, also if a request asks for several orderings; None without any."""
+def _read_logprobs(table: pd.DataFrame, logprobs: Sequence[Any]) -> Iterator[Any]:
     for row, levels, n, place in zip(logprobs, table["levels"], table["n"], table["read_index"], strict=True):
-        own = row[place * n : (place + 1) * n] if row is not None and len(levels) else row
-        yield None if own is None or np.isnan(own).all() else own
+        part = row[place * n : (place + 1) * n] if row is not None and len(levels) else row
+        yield None if part is None or np.isnan(part).all() else part
 
 
 def _parse(text: str, truncated: bool, constrained: str | None, questions: Questions, probe: Probe) -> Choices:

@@ -15,16 +15,8 @@ METADATA = "tokens"  # key in the metadata of a file of scores
 
 
 def tokens(reads: pd.DataFrame, responses: pd.DataFrame) -> list[dict[str, Any]]:
-    """Tokens of the distinct requests of each part of a plan.
-
-    Args:
-        reads: a plan, see `reads.plan_reads`.
-        responses: `request_id` and `TOKENS`; one row per request. Requests without a response, or without tokens, are
-            not among the `n_counted`.
-
-    Returns:
-        One entry per group of `BY`: the values of `BY`, `n_items` (units), `n_requests`, `n_counted`, and the sums of
-        `TOKENS` over the counted requests.
+    """Tokens of the distinct requests of each part (`BY`) of a plan; those without a response or tokens are not
+    `n_counted`.
 
     Example:
         >>> keys = {"profile": "default", "condition": "baseline", "strategy": "balanced", "n": 2}
@@ -47,17 +39,8 @@ def tokens(reads: pd.DataFrame, responses: pd.DataFrame) -> list[dict[str, Any]]
 
 
 def per_1000_items(part: Mapping[str, Any], prices: Prices) -> float | None:
-    """Cost of 1,000 items that are read like the items of a part, in the currency of the prices.
-
-    Discounts for an endpoint's cache, failed calls and second requests are left out. A request whose tokens are not
-    known counts with the mean of the requests whose tokens are known.
-
-    Args:
-        part: an entry of `tokens`.
-        prices: prices of the judge.
-
-    Returns:
-        The cost; None if no request has tokens.
+    """Cost of 1,000 items like those of a part of `tokens`, in the currency of the prices; None without tokens.
+    Requests without tokens count as the mean; a cache's discounts, failed calls and second requests are left out.
     """
     if not part["n_counted"]:
         return None
@@ -68,12 +51,8 @@ def per_1000_items(part: Mapping[str, Any], prices: Prices) -> float | None:
 def costs(
     parts: Sequence[Mapping[str, Any]], prices: Mapping[str, Any] | None, about: Mapping[str, str]
 ) -> dict[tuple[Any, ...], tuple[float, str]]:
-    """Dictionary from the values of `keys.KEYS` to cost of 1,000 items and currency. Unknown costs are left out.
-
-    Args:
-        parts: see `tokens`.
-        prices: prices of the judge, as config has them; None without prices.
-        about: `study`, `judge` and `dataset` of the parts.
+    """Cost of 1,000 items and currency by the values of `keys.KEYS`; unknown costs are left out. `about`: study, judge,
+    dataset.
     """
     if prices is None:
         return {}
@@ -88,11 +67,6 @@ def costs(
 
 
 def costs_of(scores: Path, prices: Mapping[str, Mapping[str, Any]]) -> dict[tuple[Any, ...], tuple[float, str]]:
-    """Costs (see `costs`) from the metadata of one file of scores.
-
-    Args:
-        scores: path of the file, STUDY/DATASET/JUDGE.parquet.
-        prices: dictionary from judge to prices, for judges that have prices.
-    """
+    """`costs` from the metadata of one file of scores; `prices` by judge."""
     parts_of_path = {"study": scores.parts[-3], "dataset": scores.parts[-2], "judge": scores.stem}
     return costs(parquet.read_metadata(scores).get(METADATA, []), prices.get(parts_of_path["judge"]), parts_of_path)

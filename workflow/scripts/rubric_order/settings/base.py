@@ -32,14 +32,8 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the loader in C reads
 
 
 class Role(StrEnum):
-    """Dependence of a judge's answers on a setting.
-
-    Attributes:
-        IDENTITY: answers depend on the setting. It is part of a request's name.
-        FORMAT: the setting says how answers are asked for. It is part of a request's name for probes that depend on it.
-        WIRE: the setting says how requests are sent to an endpoint. No answer depends on it.
-        RUN: the setting says where and how the judge runs, or what a job does with its answers.
-        LABEL: the setting is a text for people.
+    """Dependence of a judge's answers on a setting: part of request names always (IDENTITY) or for probes that depend
+    on it (FORMAT); how requests are sent (WIRE); where and how the judge runs (RUN); a text for people (LABEL).
     """
 
     IDENTITY = "identity"
@@ -60,24 +54,18 @@ def setting(
     filled: bool = False,
     factory: Callable[[], Any] | None = None,
 ) -> Any:
-    """Field of a model of settings.
+    """Field of a model of settings; without a default the key is required, and `description` is its text in the
+    reference.
 
-    Args:
-        default: value of a key that is left out; without a default the key is required.
-        description: text for the reference of all keys. A block needs none.
-        reruns: what runs again when the key changes. The text of a block also holds for its keys without `reruns`.
-        role: dependence of a judge's answers on the setting.
-        otherwise: what holds if the key is left out and has no default. Such a key is filled in only if `filled` is
-            true.
-        tracked: whether another value reruns the judge's jobs; False if no output depends on the setting.
-        filled: whether a block with `otherwise` is filled in. If so, `otherwise` is about its keys without a default.
-        factory: makes the default of a block.
+    `reruns` holds for keys of a block without their own. `otherwise`: what holds for a key left out without a default;
+    the block is filled in only if `filled`. `tracked`: whether another value reruns jobs. `factory` makes a block's
+    default.
     """
     extra = {"reruns": reruns, "role": role, "otherwise": otherwise, "tracked": tracked, "filled": filled}
-    kept: dict[str, Any] = {name: value for name, value in extra.items() if value is not None}
+    marks: dict[str, Any] = {name: value for name, value in extra.items() if value is not None}
     if factory is not None:
-        return Field(default_factory=factory, description=description, json_schema_extra=kept)
-    return Field(default, description=description, json_schema_extra=kept)
+        return Field(default_factory=factory, description=description, json_schema_extra=marks)
+    return Field(default, description=description, json_schema_extra=marks)
 
 
 def extra(field: FieldInfo, name: str) -> Any:
@@ -91,15 +79,10 @@ def parse(text: str) -> object:
 
 
 class Settings(BaseModel):
-    """A block of settings. Unknown keys are refused, and values keep the type that was written.
+    """A block of settings that refuses unknown keys; `RENAMED` keys are taken with a warning, `GONE` ones name their
+    reason.
 
-    If a field takes no text, a text is read as YAML, since Snakemake passes on the values of
-    ``--config 'datasets={"hanna": {"limit": 2}}'`` as texts.
-
-    Attributes:
-        RENAMED: dictionary from the old name of a renamed key to its current name. Old names are accepted with a
-            warning.
-        GONE: dictionary from each key that was removed without a replacement to the reason.
+    If a field takes no text, a text is read as YAML: Snakemake passes ``--config 'datasets={...}'`` on as texts.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True, protected_namespaces=())
@@ -113,7 +96,7 @@ class Settings(BaseModel):
         """Replace old names of keys by current names, and read texts as YAML in fields that take no text."""
         if not isinstance(block, Mapping):
             return block
-        read = {}
+        current = {}
         for key, value in block.items():
             name = cls.RENAMED.get(key, key)
             if name != key:
@@ -123,8 +106,8 @@ class Settings(BaseModel):
                     )
                 _warn_of_renamed(key, name)
             field = cls.model_fields.get(name) if isinstance(name, str) else None
-            read[name] = value if field is None else _read_texts(value, field.annotation)
-        return read
+            current[name] = value if field is None else _read_texts(value, field.annotation)
+        return current
 
     def block(self) -> dict[str, Any]:
         """The block as plain values, with all defaults. Keys that are left out and have no default are absent."""
@@ -172,22 +155,20 @@ def whole(value: object) -> Any:
 
 @functools.cache
 def _warn_of_renamed(old: str, new: str) -> None:
-    """Warn, once, of a key's old name."""
     log.warning("config: key %r is called %r now; the old name is still taken", old, new)
 
 
 def _read_texts(value: object, annotation: Any) -> object:
-    """The content of a text in YAML, if the type takes this content but takes no text; else the value as it is.
-
-    The values of a mapping are read in the same way.
+    """Content of a text in YAML, also within mappings, if the type takes this content but no text; else the value as it
+    is.
     """
     kinds = kinds_of(annotation)
     if isinstance(value, str) and not kinds & {"string", "any"}:
         try:
-            read = parse(value)
+            content = parse(value)
         except yaml.YAMLError:
             return value
-        return read if kind_of(read) in kinds or (kind_of(read) == "integer" and "number" in kinds) else value
+        return content if kind_of(content) in kinds or (kind_of(content) == "integer" and "number" in kinds) else value
     if isinstance(value, Mapping) and (inner := _values_of_mapping(annotation)) is not None:
         return {key: _read_texts(entry, inner) for key, entry in value.items()}
     return value
@@ -269,12 +250,7 @@ class EitherOr:
 
 
 class MisfitError(ValueError):
-    """Errors of a block whose model was chosen by the content of the block.
-
-    Attributes:
-        model: the model.
-        error: errors of validation by this model.
-    """
+    """Errors of a block whose model was chosen by the content of the block."""
 
     def __init__(self, model: type[Settings], error: ValidationError) -> None:
         super().__init__(str(error))
@@ -282,10 +258,8 @@ class MisfitError(ValueError):
 
 
 class Chosen:
-    """Marker of blocks whose model is chosen by their content. A model that is not chosen is not built.
-
-    Args:
-        choose: takes a block, and returns its model and the block to check. It may raise PydanticCustomError.
+    """Marker of blocks whose model `choose` finds by their content, with the block to check; other models are not
+    built.
     """
 
     kinds = frozenset({"object"})
@@ -298,11 +272,7 @@ class Chosen:
         return core_schema.no_info_plain_validator_function(self.check)
 
     def check(self, block: object) -> Settings:
-        """The block as a model.
-
-        Raises:
-            MisfitError: the block does not fit the model.
-        """
+        """The block as a model; a MisfitError names the model that it does not fit."""
         if isinstance(block, Settings):
             return block
         model, checked = self.choose(block)
@@ -343,6 +313,7 @@ Share = Annotated[float, Numeric(gt=0, lt=1)]
 Probability = Annotated[float, Numeric(ge=0, le=1)]
 Inches = Annotated[float, Numeric(gt=0, le=100)]
 Unique = AfterValidator(_unique)
+Texts = Annotated[list[str], Unique]
 SomeTexts = Annotated[list[str], Len(1), Unique]
 Arguments = dict[str, Any]
 ReadoutName = Literal[Readout.HARD, Readout.SOFT]

@@ -131,27 +131,25 @@ class Config(Settings):
 
     @classmethod
     def read(cls, config: Mapping[str, object]) -> Self:
-        """The config as a model.
-
-        Raises:
-            InputError: one line for each thing that does not fit: its path, the value found and the value expected.
+        """The config as a model; an InputError has one line, with path, found and expected, for each thing that does
+        not fit.
         """
-        model = cls._with_packages(config)
+        model = cls._extended_model(config)
         try:
             return model.model_validate(config)
         except ValidationError as error:
             raise InputError("config: " + "\nconfig: ".join(dict.fromkeys(messages(error, model)))) from None
 
     @classmethod
-    def _with_packages(cls, config: Mapping[str, object]) -> type[Self]:
+    def _extended_model(cls, config: Mapping[str, object]) -> type[Self]:
         """The model with the settings of other packages' statistics, if a config names or shows such statistics."""
-        shown = [(kind, name) for kind in OF_RESULTS for name in _names(config.get(kind))]
+        drawings = [(kind, name) for kind in OF_RESULTS for name in _names(config.get(kind))]
         named = {name: None for name in _names(config.get("statistics")) if registry.is_other(name)}
-        for kind, name in shown:
+        for kind, name in drawings:
             with contextlib.suppress(InputError):  # the check of the result's block reports it
                 statistics_behind = registry.behind(registry.shown(kind, name).statistics)
                 named |= {statistic: None for statistic in statistics_behind if registry.is_other(statistic)}
-        if not named and not any(registry.is_other(name) for _, name in shown):
+        if not named and not any(registry.is_other(name) for _, name in drawings):
             return cls
         try:
             model = statistics.with_packages(named)
@@ -165,7 +163,7 @@ OF_RESULTS: tuple[registry.Kind, ...] = ("tables", "figures")
 
 
 def _names(block: object) -> list[str]:
-    """Names of the blocks of an unchecked part of a config. A text, as from a command line, is read as YAML."""
+    """A text, as from a command line, is read as YAML."""
     if isinstance(block, str):
         with contextlib.suppress(yaml.YAMLError):
             block = parse(block)
@@ -268,7 +266,7 @@ def expected(annotation: Any) -> str:
 
 
 def _part(model: Any, place: tuple[str | int, ...]) -> Any:
-    """The type at a place in a model. For figures or tables, a mapping whose keys are the names of their blocks."""
+    """Type at a place; figures and tables are mappings keyed by block."""
     for key in place:
         model = _step(model, key)
     return model
@@ -301,7 +299,6 @@ def _whole_annotation(field: Any) -> Any:
 
 
 def _choices(annotation: Any) -> tuple[object, ...]:
-    """The values that a type takes if it is a `Literal` type, or contains one; else empty."""
     if typing.get_origin(annotation) is Literal:
         return tuple(choice.value if isinstance(choice, Enum) else choice for choice in typing.get_args(annotation))
     return next((choices for inner in typing.get_args(annotation) if (choices := _choices(inner))), ())

@@ -14,12 +14,7 @@ TEMPLATED = "__use_yte__"  # with this key, Snakemake runs Python code in the fi
 
 
 def read(path: str | Path) -> dict[str, Any]:
-    """Content of a config file: JSON, or YAML.
-
-    Raises:
-        InputError: the file is not YAML, repeats a key, is nested too deeply, or has aliases that expand too far (the
-            message names file and line); or it is no regular file, too large, a template, or no mapping.
-    """
+    """Content of a config file, JSON or YAML: a regular file of limited size, no template, a mapping."""
     path = Path(path)
     if path.exists() and not path.is_dir():
         if not path.is_file():
@@ -28,8 +23,8 @@ def read(path: str | Path) -> dict[str, Any]:
             raise InputError(f"{path}: expected at most {MAX_BYTES:,} bytes, found {size:,}")
     content = _content(path)
     if not isinstance(content, dict):
-        shown = "nothing" if content is None else f"{content!r:.60}"
-        raise InputError(f"{path}: expected a mapping of keys to settings, found {shown}")
+        text = "nothing" if content is None else f"{content!r:.60}"
+        raise InputError(f"{path}: expected a mapping of keys to settings, found {text}")
     if TEMPLATED in content:
         raise InputError(f"{path}: key {TEMPLATED!r}: expected plain YAML; a config is not run as a template")
     return content
@@ -50,11 +45,7 @@ def _content(path: Path) -> object:
 
 
 def check(paths: Iterable[str | Path]) -> None:
-    """Check that config files can be read, see `read`.
-
-    Raises:
-        InputError: one line for each file that cannot be read.
-    """
+    """Check that config files can be read, with one line of the error for each that cannot."""
     problems = []
     for path in paths:
         try:
@@ -66,10 +57,8 @@ def check(paths: Iterable[str | Path]) -> None:
 
 
 def end_at_a_mistake(words: Sequence[str]) -> None:
-    """End the program if config files on a command line of Snakemake cannot be read, with one line for each of them.
-
-    Args:
-        words: the command line without the program.
+    """End the program, one line a file, if config files on a command line of Snakemake (without the program) cannot be
+    read.
     """
     try:
         check(named(words))
@@ -78,11 +67,7 @@ def end_at_a_mistake(words: Sequence[str]) -> None:
 
 
 def named(words: Sequence[str]) -> list[str]:
-    """Config files that a command line of Snakemake names.
-
-    Args:
-        words: the command line without the program.
-    """
+    """Config files that a command line of Snakemake, without the program, names."""
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
     parser.add_argument("--config", "-C", nargs="*")  # without this, --config would count as short for --configfile

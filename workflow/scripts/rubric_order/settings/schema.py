@@ -94,7 +94,7 @@ def _chosen(marker: Any) -> Part | None:
     if isinstance(marker, Chosen):
         return {"anyOf": [of_model(kind) for kind in KINDS]}
     if isinstance(marker, Blocks):
-        blocks = {name: of_model(results.model(marker.kind, name)) for name in results.BLOCKS[marker.kind]}
+        blocks = {name: of_model(results.model(marker.kind, name)) for name in registry.ours(marker.kind)}
         return {"type": "object", "additionalProperties": False, "properties": blocks}
     if isinstance(marker, EitherOr):
         single, several = of_type(marker.single), of_type(marker.several)

@@ -10,11 +10,7 @@ LARGEST = 2**63 - 1  # our files and the engines hold no greater number
 
 
 def check(config: Mapping[str, object]) -> None:
-    """Check that each value of a config of any shape can be passed on.
-
-    Raises:
-        InputError: the message has the path, the value found and the value expected. It never shows a secret key.
-    """
+    """Check that each value of a config of any shape can be passed on; no message shows a secret key."""
     if problems := list(secrets.problems(config)):
         raise InputError("config: " + "\nconfig: ".join(problems))
     for path, value in _values(config):
@@ -44,7 +40,6 @@ def _problem(value: object) -> str | None:
 
 
 def _values(value: object, path: str = "") -> Iterator[tuple[str, object]]:
-    """A value and every value within it, with their paths."""
     yield path, value
     parts = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
     for key, part in parts:
@@ -52,7 +47,6 @@ def _values(value: object, path: str = "") -> Iterator[tuple[str, object]]:
 
 
 def _unfit(text: str) -> str | None:
-    """Expected form of a text that some file, page or terminal cannot take; None if all take it."""
     if any("\ud800" <= character <= "\udfff" for character in text):
         return "expected text without lone surrogates"
     if any((character < " " and character not in "\t\n\r") or "\x7f" <= character <= "\x9f" for character in text):

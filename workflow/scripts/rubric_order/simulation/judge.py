@@ -1,31 +1,8 @@
-"""A judge whose bias is known by construction.
+"""A judge whose bias is known by construction; docs/simulated.md has the model.
 
-An item has a latent quality. The judge sees the quality with an error, and gives each option of the prompt a log-weight
-
-    decisiveness * (-(v_s - m_i)^2 / (2 tolerance^2) + effects of scores) + b_p + g_sp + effects of the wording
-        + other effects
-
-for score s at position p. Here v_s is the value of the score (1 to 5, whatever the number of levels), m_i the judge's
-opinion of item i, b the preference for positions and g the interaction of score and position. Effects of scores are an
-item's own log-weights for scores, and those of its group. Effects of the wording are the log-weight of the ID that
-the prompt shows for score s, minus two losses if the prompt shows a reference answer. One loss grows with the distance
-between s and the score that the prompt states for the reference answer, the other with the distance between s and the
-score for which the text of the reference answer was written. Other effects are the log-weights for positions that an
-item and its group have, and the log-weights of the options of one prompt. The softmax of the weights gives the
-probabilities of the options. At temperature 0 the judge selects the most probable option, so that all repeats of a
-prompt give the same selection. At temperature T it draws from the softmax of weight / T.
-
-When candidates are compared, candidate i at position p has the log-weight
-
-    decisiveness * u_i + length * z_i + own_family * f_i + b_p + other effects
-
-Here u_i is the judge's opinion of the candidate, z_i the length of its text in standard deviations (see
-`latent_length`), and f_i is 1 for a candidate of the judge's own family, else 0. A tie, where it is offered, has the
-log-weight `tie` plus the mean of the first three terms over the candidates. For pairs, this is Davidson's model
-(1970). A ranking draws one candidate after the other without replacement (Plackett, 1975).
-
-Every random number is a hash of the item, prompt or read that it belongs to. Results therefore do not depend on the
-order, the chunks or the shards in which requests are answered.
+Comparisons are Davidson's model (1970), rankings Plackett's (1975). Every random number is a hash of the item, prompt
+or read that it belongs to, so results do not depend on the order, the chunks or the shards in which requests are
+answered.
 """
 
 import hashlib
@@ -57,61 +34,8 @@ _GROUP_ERROR, _GROUP_SCORES, _GROUP_POSITIONS, _LENGTH, _RANK, _GROUP_ATTRACTION
 
 @dataclass(frozen=True)
 class Simulation:
-    """Parameters of a simulated judge.
-
-    Log-weights are natural logarithms: 1 makes an option e times as probable. "In values" means in levels of a
-    five-level scale.
-
-    Attributes:
-        seed: seed of the judge's own errors and effects.
-        leniency: added to the judge's opinion of every item, in values.
-        spread: values per standard deviation of quality.
-        item_error: standard deviation of the judge's error about an item's quality, in standard deviations of quality.
-            All reads of an item share the error.
-        group_error: standard deviation, in the unit of `item_error`, of an error that all items of a group share.
-        tolerance: distance from its opinion over which the judge's probabilities spread, in values.
-        decisiveness: factor of the log-weights that belong to scores. Preferences for positions are not multiplied, so
-            a given preference moves an indecisive judge further.
-        usual_decisiveness: further factor of all log-weights under the usual ordering (1 to n). If it is not 1, the
-            judge repeats itself more, or less, in that ordering than in others.
-        preference: log-weight of each position: one of ``SHAPES``, or a list from the first to the last position. A
-            list is interpolated where the scale has another length.
-        preference_strength: factor of `preference`.
-        interaction: log-weight of each pair of score and position. A number is the log-weight of the highest score at
-            the first position, and of the lowest at the last. The opposite corners have minus that number, the middle
-            has 0. A list of lists has one row per score and one column per position.
-        item_scores: standard deviation of an item's own log-weight for each score. All reads of an item share these
-            log-weights.
-        item_positions: standard deviation of an item's own log-weight for each position. All reads of an item share
-            these log-weights.
-        group_scores: like `item_scores`, for log-weights that all items of a group share.
-        group_positions: like `item_positions`, for log-weights that all items of a group share.
-        prompts: standard deviation of the log-weight of each option of one prompt. Only repeats of the prompt share
-            these log-weights.
-        criterion_position: amount, in values, that the position of a criterion among several adds to the opinion: a
-            list, or the amount for the last position (0 for the first, linear between).
-        carry_over: factor of the preceding criterion's score minus the middle of the scale. The product is added to the
-            opinion on the next criterion.
-        tie: log-weight of a tie where candidates are compared, relative to the mean log-weight of the candidates.
-        length: log-weight of a compared text that is longer by one standard deviation.
-        padding: standard deviations by which a padded text seems longer.
-        own_family: log-weight that the judge gives candidates of its own family.
-        family: beginnings of the names of the candidates that belong to the judge's own family.
-        id_preference: dictionary from an option's ID in the prompt to its log-weight, such as ``{"A": 0.5}``; 0 for
-            other IDs.
-        number_attraction: loss of log-weight for each level between an option and the number of the shown reference
-            answer.
-        text_attraction: loss of log-weight for each level between an option and the level for which the text of the
-            reference answer was written.
-        group_attraction: standard deviation of the amount that a group adds to `number_attraction`.
-        writing_error: standard deviation, in values, of the difference between the level that was asked for and the
-            level of the reference answer that the judge writes.
-        reviewing_error: standard deviation, in values, of the error with which the judge sees the level of a reference
-            answer when it reviews the answer. The judge says that the answer matches if the level that it sees is
-            within half a value of the level that was asked for.
-        failure_rate: probability that an answer has no score: a number, or a list with one probability per position,
-            from the first to the last. The position of the option that the answer would have selected counts.
-        seconds_per_request: duration of an answer. It changes no answer.
+    """Parameters of a simulated judge, each described in `settings.judges.simulated.Simulation`. Log-weights are
+    natural logarithms: 1 makes an option e times as probable.
     """
 
     seed: int = 0
@@ -148,11 +72,9 @@ class Simulation:
 
     @classmethod
     def of(cls, judge: Simulated | Rehearsed) -> Self:
-        """The parameters of a judge."""
         return cls(**(judge.simulation.block() if judge.simulation else {}))
 
     def position_weights(self, n: int) -> np.ndarray:
-        """Log-weight of each position, shape (n,)."""
         if isinstance(self.preference, str):
             return self.preference_strength * SHAPES[self.preference](np.linspace(0, 1, n))
         return self.preference_strength * _stretched(self.preference, n)
@@ -166,7 +88,6 @@ class Simulation:
         return np.array([_stretched(column, n) for column in rows.T]).T
 
     def failure_rates(self, n: int) -> np.ndarray:
-        """Probability of an answer without a score, for each selected position, shape (n,)."""
         return _stretched(np.atleast_1d(self.failure_rate), n)
 
     def criterion_shifts(self, n: int) -> np.ndarray:
@@ -181,9 +102,8 @@ class Wording(NamedTuple):
 
     Attributes:
         ids: written form of each score 1 to n in each read, shape (reads, n).
-        number: score that the prompt gives the reference answer, shape (reads,); 0 where no reference answer is shown.
-        text: score for which the text of the reference answer was written, shape (reads,); 0 where no reference answer
-            is shown.
+        number, text: score that the prompt states for the reference answer, and score for which its text was written,
+            shape (reads,); 0 where none is shown.
     """
 
     ids: np.ndarray
@@ -197,8 +117,7 @@ class Selection(NamedTuple):
     Attributes:
         position: 1-based position of the selected option, shape (reads,).
         failed: whether the answer has no score, shape (reads,).
-        probabilities: probability that the judge answers with the option at each position, shape (reads, n). Failures
-            have the rest of the probability.
+        probabilities: of the option at each position, shape (reads, n); failures have the rest.
     """
 
     position: np.ndarray
@@ -207,23 +126,19 @@ class Selection(NamedTuple):
 
 
 def _stretched(values: Sequence[float], n: int) -> np.ndarray:
-    """Values for n places from the first to the last, interpolated from a list of any length."""
     return np.asarray(np.interp(np.linspace(0, 1, n), np.linspace(0, 1, len(values)), np.asarray(values, dtype=float)))
 
 
 def values(n: int) -> np.ndarray:
-    """Value of each of n scores, shape (n,)."""
     return np.linspace(LOW, HIGH, n)
 
 
 def keys(parts: Iterable[str]) -> np.ndarray:
-    """A 64-bit hash of each text."""
     digests = b"".join(hashlib.blake2b(part.encode(), digest_size=8).digest() for part in parts)
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
 def joined(key: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """One key from two keys."""
     with np.errstate(over="ignore"):
         return _mixed(key + _GOLDEN * _mixed(np.asarray(other, dtype=np.uint64)))
 
@@ -239,7 +154,7 @@ def _mixed(key: np.ndarray) -> np.ndarray:
 
 
 def uniforms(key: np.ndarray, purpose: int, count: int) -> np.ndarray:
-    """Independent uniform numbers in (0, 1) for each key and a purpose. Shape (keys, count)."""
+    """Independent uniform numbers in (0, 1) for each key and a purpose, shape (keys, count)."""
     with np.errstate(over="ignore"):
         start = _mixed(np.asarray(key, dtype=np.uint64) + _GOLDEN * np.uint64(purpose))
         bits = _mixed(start[:, None] + _GOLDEN * np.arange(1, count + 1, dtype=np.uint64))
@@ -251,16 +166,13 @@ def uniforms(key: np.ndarray, purpose: int, count: int) -> np.ndarray:
 
 
 def normals(key: np.ndarray, purpose: int, count: int) -> np.ndarray:
-    """Independent standard normal numbers for each key and a purpose. Shape (keys, count)."""
     return special.ndtri(uniforms(key, purpose, count))
 
 
 def latent_quality(dataset: str, item_ids: Sequence[str]) -> np.ndarray:
-    """Quality of items, standard normal over many groups. Shape (items,).
-
-    The parts of an id are joined by hyphens. A quarter of the variance is shared by all items with the same first part
-    (a group), half is shared by the items that differ in the last part alone (one text under several criteria), and the
-    last quarter is the item's own.
+    """Quality of items, standard normal over many groups, shape (items,). Of the variance, items with the same first
+    part of the id (a group) share a quarter, those that differ in the last part alone (one text, several criteria)
+    half.
     """
     groups = [item.partition("-")[0] for item in item_ids]
     texts = [item.rpartition("-")[0] if item.count("-") > 1 else item for item in item_ids]
@@ -272,7 +184,7 @@ def _quality_keys(dataset: str, names: Sequence[str]) -> np.ndarray:
 
 
 def quality_of(group: np.ndarray, text: np.ndarray, item: np.ndarray) -> np.ndarray:
-    """Quality of items, from the keys of their groups, of their texts and of the items. Shape (items,)."""
+    """Quality of items, from the keys of their groups, of their texts and of the items, shape (items,)."""
     parts = (
         (group, _GROUP, GROUP_SHARE),
         (text, _TEXT, TEXT_SHARE),
@@ -282,29 +194,15 @@ def quality_of(group: np.ndarray, text: np.ndarray, item: np.ndarray) -> np.ndar
 
 
 def human_scores(quality: np.ndarray, item: np.ndarray, *, raters: int, rater_noise: float) -> np.ndarray:
-    """Whole scores 1 to 5 that simulated people give.
-
-    Args:
-        quality: quality of each item, shape (items,).
-        item: key of each item.
-        raters: people per item.
-        rater_noise: standard deviation of a person's error, in standard deviations of quality.
-
-    Returns:
-        Shape (items, raters).
+    """Whole scores 1 to 5 that simulated people give, shape (items, raters); `rater_noise` in standard deviations of
+    quality.
     """
     opinion = quality[:, None] + rater_noise * normals(item, _RATERS, raters)
     return np.clip(np.rint((LOW + HIGH) / 2 + opinion), LOW, HIGH)
 
 
 def opinions(simulation: Simulation, quality: np.ndarray, *, item: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Opinion of the judge on items, in values. Shape (items,).
-
-    Args:
-        quality: quality of each item, shape (items,).
-        item: key of each item, shape (items,).
-        group: key of each item's group, shape (items,).
-    """
+    """Opinion of the judge on items, in values, from their quality and keys, shape (items,)."""
     seen = quality + simulation.item_error * normals(item, _ERROR, 1)[:, 0]
     if simulation.group_error:
         seen = seen + simulation.group_error * normals(group, _GROUP_ERROR, 1)[:, 0]
@@ -326,12 +224,10 @@ def select(
 
     Args:
         shown: the score at each position, shape (reads, n).
-        opinion: the judge's opinion of the item, shape (reads,); see `opinions`.
-        item: key of the item, shape (reads,). A prompt is an item and an ordering.
-        group: key of the item's group, shape (reads,).
-        read: key of the read, shape (reads,).
-        temperature: temperature of the draw; at 0 the most probable option is selected.
-        wording: wording of the prompts; None if prompts differ only in the order of the options.
+        opinion: see `opinions`, shape (reads,).
+        item, group, read: keys, shape (reads,). A prompt is an item and an ordering.
+        temperature: at 0 the most probable option is selected.
+        wording: None if prompts differ only in the order of the options.
     """
     n = shown.shape[1]
     # A row for each position: Numpy is quick with few long rows, and slow with many short ones.
@@ -350,7 +246,6 @@ def select(
 
 
 def latent_length(dataset: str, item_ids: Sequence[str]) -> np.ndarray:
-    """Length of the texts of items, in standard deviations. Shape (items,)."""
     return normals(keys(f"length\x1f{dataset}\x1f{item_id}" for item_id in item_ids), _LENGTH, 1)[:, 0]
 
 
@@ -358,11 +253,9 @@ class Comparison(NamedTuple):
     """Verdicts of the judge on prompts that compare candidates.
 
     Attributes:
-        places: the positions that the judge names, from 0, the best first. Shape (reads, 1) if it names only the best,
-            else one column per option. The value n, which is no position, means a tie.
+        places: positions from 0, the best first, n for a tie; shape (reads, 1), or (reads, n) for rankings.
         failed: whether the answer has no verdict, shape (reads,).
-        probabilities: probability that each position is named as the best, and a last column with the probability of a
-            tie if a tie is offered. Shape (reads, n) or (reads, n + 1). Failures have the rest of the probability.
+        probabilities: that each position (or a tie, in a last column) is named best; failures have the rest.
     """
 
     places: np.ndarray
@@ -386,13 +279,8 @@ def compare(
 
     Args:
         shown: the candidate at each position, shape (reads, n).
-        merit: log-weight of each candidate in canonical order, without effects of its position, shape (reads, n).
-        unit: key of the pair or list, shape (reads,).
-        group: key of the pair's or list's group, shape (reads,).
-        read: key of the read, shape (reads,).
-        temperature: temperature of the draw; at 0 the judge names the most probable position.
-        tie: whether a tie is offered.
-        ranking: whether all candidates are ranked.
+        merit: log-weight of each candidate in canonical order, without its position's, shape (reads, n).
+        unit, group, read: keys of the pair or list, its group and the read, shape (reads,).
     """
     n = shown.shape[1]
     weights = np.take_along_axis(merit, shown - 1, axis=1) + simulation.position_weights(n)
@@ -427,12 +315,14 @@ def _weights(
     group: np.ndarray,
     wording: Wording | None,
 ) -> np.ndarray:
-    """Log-weight of the option at each position of each read, shape (reads, n); see the module docstring."""
+    """Log-weight of the option at each position of each read, shape (reads, n): decisiveness * (-(v_s - m_i)^2 / (2
+    tolerance^2) + effects on scores) + effects of positions, of the wording, and of one prompt.
+    """
     n = shown.shape[1]
     scores: np.ndarray = shown - 1
 
     def of(key: np.ndarray, purpose: int) -> np.ndarray:
-        """Effects of each key on n scores or positions. They differ between scales. Runs of one key are drawn once."""
+        """Effects of each key on n scores or positions, which differ between scales. Runs of one key are drawn once."""
         first = np.append(True, key[1:] != key[:-1])[: len(key)]
         drawn = normals(joined(key[first], np.full(first.sum(), n)), purpose, n)
         return drawn[np.cumsum(first) - 1]
@@ -447,7 +337,7 @@ def _weights(
     weights *= simulation.decisiveness
     weights += simulation.position_weights(n) + simulation.interaction_weights(n)[scores, np.arange(n)]
     if wording is not None:
-        weights += _of_wording(simulation, shown, group, wording)
+        weights += _wording_weights(simulation, shown, group, wording)
     for size, key, purpose in (
         (simulation.item_positions, item, _ITEM_POSITIONS),
         (simulation.group_positions, group, _GROUP_POSITIONS),
@@ -463,19 +353,17 @@ def _weights(
 
 
 def written_level(simulation: Simulation, wanted: np.ndarray, read: np.ndarray, n: int) -> np.ndarray:
-    """The level of each text that the judge writes, between 1 and n; shape (reads,)."""
     step = (HIGH - LOW) / (n - 1)
     return np.clip(wanted + simulation.writing_error / step * normals(read, _WRITE, 1)[:, 0], 1, n)
 
 
 def matches(simulation: Simulation, level: np.ndarray, wanted: np.ndarray, read: np.ndarray, n: int) -> np.ndarray:
-    """True where the judge says that a text has the level that was asked for; shape (reads,)."""
     step = (HIGH - LOW) / (n - 1)
     seen = level + simulation.reviewing_error / step * normals(read, _REVIEW, 1)[:, 0]
     return np.abs(seen - wanted) <= 0.5 / step
 
 
-def _of_wording(simulation: Simulation, shown: np.ndarray, group: np.ndarray, wording: Wording) -> np.ndarray:
+def _wording_weights(simulation: Simulation, shown: np.ndarray, group: np.ndarray, wording: Wording) -> np.ndarray:
     """Log-weight that IDs and a reference answer give the option at each position, shape (reads, n)."""
     ids, number = np.unique(wording.ids, return_inverse=True)
     worth = np.array([simulation.id_preference.get(label, 0.0) for label in ids])[number.reshape(shown.shape)]

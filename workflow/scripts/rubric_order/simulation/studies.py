@@ -1,8 +1,6 @@
-"""Studies with a simulated judge, without prompts or answers as text: parsed reads, and true values of the estimates.
-
-A study reads a sample of items, and estimates the value of a quantity over all items that the judge could meet. This
-module computes this true value from a large sample, with its standard error. Selections are averaged over their
-probabilities, and not drawn, if the temperature is 1 or the readout is soft. Mean scores of the hard readout are drawn.
+"""Studies with a simulated judge, without prompts or answers as text: parsed reads, and true values of the estimates,
+over all items that the judge could meet. At temperature 1, and for the soft readout, probabilities are averaged, not
+draws.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +32,7 @@ class Reads(NamedTuple):
 
     Attributes:
         shown: the score at each position, shape (items, reads, n).
-        selection: see `judge.select`. Its arrays have one row per read; the reads of an item are consecutive.
+        selection: see `judge.select`, one row per read; the reads of an item are consecutive.
         human: mean human score of each item, shape (items,).
     """
 
@@ -44,19 +42,19 @@ class Reads(NamedTuple):
 
     @property
     def positions(self) -> np.ndarray:
-        """Selected position of each read, 0 where it failed. Shape (items, reads)."""
-        kept = np.where(self.selection.failed, 0, self.selection.position)
-        return kept.reshape(self.shown.shape[:2])
+        """Selected position of each read, 0 where it failed, shape (items, reads)."""
+        selected = np.where(self.selection.failed, 0, self.selection.position)
+        return selected.reshape(self.shown.shape[:2])
 
     @property
     def scores(self) -> np.ndarray:
-        """Score of each read, NaN where it failed. Shape (items, reads)."""
+        """Score of each read, NaN where it failed, shape (items, reads)."""
         place = np.maximum(self.positions, 1)[..., None] - 1
         return np.where(self.positions == 0, np.nan, np.take_along_axis(self.shown, place, axis=2)[..., 0])
 
     @property
     def probabilities(self) -> np.ndarray:
-        """Probability of each position in each read, given that it does not fail. Shape (items, reads, n)."""
+        """Probability of each position in each read, given that it does not fail, shape (items, reads, n)."""
         mass = self.selection.probabilities
         return (mass / mass.sum(axis=1, keepdims=True)).reshape(self.shown.shape)
 
@@ -74,15 +72,12 @@ def read_items(
     rater_noise: float = 0.75,
     seed: int,
 ) -> dict[str, Reads]:
-    """Dictionary from strategy to reads of new items. If strategies have a prompt in common, they share its reads.
+    """Reads of new items by strategy; strategies that have a prompt in common share its reads.
 
     Args:
-        judge: the simulated judge.
         n, strategies, budget: see `orderings.choose`.
-        groups: number of groups. The items of a group share a quarter of the variance of quality.
-        candidates: number of items in each group.
+        groups, candidates: number of groups, and of items in each, which share a quarter of the variance of quality.
         raters, rater_noise: see `judge.human_scores`.
-        seed: seed of the items, and of everything random about them.
     """
     rng = randomness.generator(seed, "simulated study", n)
     group: np.ndarray = np.repeat(_new_keys(rng, groups), candidates)
@@ -95,22 +90,22 @@ def read_items(
         if strategy == "random":
             count = 2 * n if budget is None else budget
             drawn = orderings.random_orderings(n, len(item) * count, rng=rng)
-            shown = drawn.reshape(len(item), count, n)
+            orders = drawn.reshape(len(item), count, n)
         else:
-            shown = orderings.choose(strategy, n, budget=budget)[None]  # the same for all items
-        ordering = shown @ max(10, n) ** np.arange(n)
-        read = joined(joined(item[:, None], ordering), _repeats(ordering))
-        shown = np.broadcast_to(shown, (*read.shape, n))
+            orders = orderings.choose(strategy, n, budget=budget)[None]  # the same for all items
+        ordering = orders @ max(10, n) ** np.arange(n)
+        key = joined(joined(item[:, None], ordering), _repeats(ordering))
+        orders = np.broadcast_to(orders, (*key.shape, n))
         selection = select(
             judge,
-            shown.reshape(-1, n),
-            opinion=np.repeat(opinion, shown.shape[1]),
-            item=np.repeat(item, shown.shape[1]),
-            group=np.repeat(group, shown.shape[1]),
-            read=read.ravel(),
+            orders.reshape(-1, n),
+            opinion=np.repeat(opinion, orders.shape[1]),
+            item=np.repeat(item, orders.shape[1]),
+            group=np.repeat(group, orders.shape[1]),
+            read=key.ravel(),
             temperature=temperature,
         )
-        reads[strategy] = Reads(shown, selection, human)
+        reads[strategy] = Reads(orders, selection, human)
     return reads
 
 
@@ -119,18 +114,11 @@ def _new_keys(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def _repeats(orderings: np.ndarray) -> np.ndarray:
-    """Number of earlier occurrences of each ordering (columns) among the orderings of an item (rows)."""
     return np.tril(orderings[:, :, None] == orderings[:, None, :], -1).sum(axis=2)
 
 
 def as_scores(reads: dict[str, Reads], *, candidates: int = 1, **keys: str) -> pd.DataFrame:
-    """Reads in the form of `scores.score_reads`.
-
-    Args:
-        reads: see `read_items`.
-        candidates: items per group, as in the call of `read_items`.
-        keys: values of the key columns, such as ``judge``; by default all are ``simulated``.
-    """
+    """Reads in the form of `scores.score_reads`; `keys`: values of the key columns, by default ``simulated``."""
     parts = []
     for strategy, block in reads.items():
         items, count, n = block.shown.shape
@@ -183,17 +171,10 @@ def true_selection(
     items: int = ITEMS_OF_TRUTH,
     seed: int = 1,
 ) -> tuple[Truth, Truth]:
-    """Share of each position among the judge's selections, over all items, and Cramer's V of these shares.
+    """Share of each position among the judge's selections, shape (n,), and Cramer's V of these shares, over all items.
 
-    Args:
-        strategy: strategy that chooses the orderings of an item.
-        readout: ``hard``, the share among the reads that have a score; or ``soft``, the mean probability of the
-            position. At temperature 1 the two are equal except for failures.
-
-    Returns:
-        Values and errors of the shares, of shape (n,), and of V. For a judge without a preference and an interaction,
-        the true shares are 1/n exactly, whatever effects items have on scores and positions. The returned shares of
-        such a judge show how good the computation is.
+    Without a preference and an interaction the true shares are 1/n, whatever effects items have: those returned then
+    show how good the computation is. Soft readout: the mean probability of the position.
     """
     shares, residual = _shares(_position_totals(judge, n, strategy, temperature, readout, items, seed))
     v = uniformity.cramers_v(shares)
@@ -204,19 +185,17 @@ def true_selection(
 
 
 def true_shares(judge: Simulation, n: int, **options: Any) -> Truth:
-    """The true shares alone. Takes the options of `true_selection`."""
     return true_selection(judge, n, **options)[0]
 
 
 def true_v(judge: Simulation, n: int, **options: Any) -> Truth:
-    """Cramer's V of the true shares alone. Takes the options of `true_selection`."""
     return true_selection(judge, n, **options)[1]
 
 
 def _position_totals(
     judge: Simulation, n: int, strategy: str, temperature: float, readout: Readout, items: int, seed: int
 ) -> np.ndarray:
-    """Expected number of times that each position is selected in each item. Shape (items, n)."""
+    """Expected number of times that each position is selected in each item, shape (items, n)."""
     totals = []
     for batch in _batches(judge, items, seed, n=n, strategies=[strategy], temperature=temperature):
         reads = batch[strategy]
@@ -232,7 +211,6 @@ def _position_totals(
 
 
 def _shares(per_item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pooled shares of the columns, and the influence of each item (rows) on the shares, on average 0."""
     weight = per_item.sum(axis=1, keepdims=True)
     shares = per_item.sum(axis=0) / weight.sum()
     return shares, (per_item - shares * weight) / weight.mean()
@@ -251,18 +229,8 @@ def true_agreement(
     items: int = ITEMS_OF_TRUTH,
     seed: int = 1,
 ) -> Truth:
-    """Pearson's r of items' mean scores with their mean human scores, over all items.
-
-    Args:
-        strategies: strategies that choose the orderings of an item.
-        budget: number of reads per item.
-        readout: ``hard`` for the mean of an item's scores without failed reads, or ``soft`` for the mean of its
-            expected scores.
-        raters, rater_noise: see `judge.human_scores`.
-
-    Returns:
-        Values and errors of shape (strategies + 1,). The last value is the first strategy's r minus the second
-        strategy's, by default the gain from balancing; NaN if there is only one strategy.
+    """Pearson's r of items' mean scores (hard: without failed reads; soft: expected scores) with their mean human
+    scores, for each strategy, and the first strategy's r minus the second's; shape (strategies + 1,).
     """
     means: dict[str, list[np.ndarray]] = {strategy: [] for strategy in strategies}
     human = []
@@ -285,7 +253,6 @@ def true_agreement(
 
 
 def _pearson(x: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
-    """Pearson's r of the items that have a value in `x`, and the influence of each item on r, on average 0."""
     is_known = ~np.isnan(x)
     zx, zy = ((values - values[is_known].mean()) / values[is_known].std() for values in (x, y))
     r = (zx * zy)[is_known].mean()

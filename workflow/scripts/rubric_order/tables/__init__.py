@@ -1,7 +1,5 @@
-"""Tables for reading and for papers: each as CSV (every digit), Markdown, LaTeX and HTML (rounded).
-
-The module of each result's table defines its rows and printed columns (`TABLE`, see `spec`) and explains them
-(`CAPTION`). This package writes the files of the tables, and has the tables of the status rules.
+"""Tables as CSV (every digit), Markdown, LaTeX and HTML (rounded), from each result's `TABLE`, see `spec`; its record
+explains them.
 """
 
 import html
@@ -16,22 +14,19 @@ from rubric_order.base import files
 from rubric_order.tables.spec import Table
 
 
-def of_studies(
+def study_rows(
     table: Table, statistics: Mapping[str, pd.DataFrame], settings: Mapping[str, Any]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows of a table as in its CSV file, and the rows as they are printed.
-
-    Args:
-        statistics, settings: arguments of `Table.table`. If the setting `also` names further studies, their rows follow
-            the rows of `study`, and a column `study` has the name of each row's study.
+    """Rows of a table as in its CSV file, and as printed. Rows of the studies in `also` follow, with a column
+    `study`.
     """
     settings = dict(settings)
     further = settings.pop("also", [])
     rows, printed = [], []
     for study in dict.fromkeys([settings.get("study"), *further]):
-        own = table.table(**statistics, **settings | ({"study": study} if further else {}))
-        rows.append(own.drop(columns=list(table.hidden)))
-        printed.append(table.for_print(own))
+        part_rows = table.table(**statistics, **settings | ({"study": study} if further else {}))
+        rows.append(part_rows.drop(columns=list(table.hidden)))
+        printed.append(table.for_print(part_rows))
         for part in (rows[-1], printed[-1]) if further else ():
             if "study" not in part:
                 part.insert(0, "study", study)
@@ -50,7 +45,7 @@ def write(table: pd.DataFrame, printed: pd.DataFrame, stem: Path, caption: str) 
 
 
 def _markdown(value: object) -> object:
-    """A value whose text begins no element of HTML and no further cell in Markdown."""
+    """No text begins an element of HTML or a further cell."""
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", value).replace("|", r"\|") if isinstance(value, str) else value
 
 
@@ -93,11 +88,10 @@ SHRUNK = r"\resizebox{\ifdim\width>\linewidth \linewidth\else\width\fi}{!}{%"
 
 
 def _latex(printed: pd.DataFrame, caption: str) -> str:
-    """A table for LaTeX. It needs the packages booktabs, graphicx and siunitx, and rotating if it is turned.
+    """Table for LaTeX with booktabs, graphicx and siunitx, and rotating if turned; numbers are aligned at the point.
 
-    Columns of numbers are aligned at the decimal point. The first sentence of the caption is above the table, and the
-    other sentences are its notes. If a table would be wider than a page, it is in small print. If it is still too wide,
-    it is turned too, and shrunk as a last resort.
+    The caption's first sentence stands above, the others are notes. Too wide a table is in small print, then turned,
+    then shrunk.
     """
 
     def cell(value: object) -> str:
@@ -113,7 +107,7 @@ def _latex(printed: pd.DataFrame, caption: str) -> str:
         for name, number_format in zip(printed.columns, formats, strict=True)
     ]
     lines = [
-        " & ".join(_in_column(cell(value), number_format) for value, number_format in zip(row, formats, strict=True))
+        " & ".join(_siunitx_cell(cell(value), number_format) for value, number_format in zip(row, formats, strict=True))
         + r" \\"
         for row in printed.itertuples(index=False)
     ]
@@ -146,14 +140,13 @@ def _latex(printed: pd.DataFrame, caption: str) -> str:
 
 
 def _width(printed: pd.DataFrame, character: float, space: float) -> float:
-    """Approximate width of a table in LaTeX, in points, from the longest text of each column."""
+    """Approximate width in points."""
     texts = ([name, *printed.iloc[:, place]] for place, name in enumerate(printed.columns))
     longest = [max(len(str(text)) for text in column) for column in texts]
     return sum(character * length + 2 * space for length in longest)
 
 
 def _first_sentence(text: str) -> tuple[str, str]:
-    """A text in two parts: its first sentence, and the rest."""
     end = re.search(r"(?<!et al)(?<!e\.g)\.\s+(?=[A-Z])", text)
     return (text[: end.start() + 1], text[end.end() :]) if end else (text, "")
 
@@ -169,8 +162,8 @@ def _number_format(column: pd.Series) -> str:
     return f"S[table-format={sign}{max(whole, 1)}.{decimals}]" if decimals else f"S[table-format={sign}{whole}]"
 
 
-def _in_column(text: str, known: str) -> str:
-    """A cell of LaTeX. In a column of numbers (`known` is not empty), it has the form that siunitx reads."""
+def _siunitx_cell(text: str, known: str) -> str:
+    """The form that siunitx reads, in a column of numbers (`known` is not empty)."""
     if not known:
         return text
     return text.replace(",", "") if _NUMBER.fullmatch(text) else f"{{{text}}}"

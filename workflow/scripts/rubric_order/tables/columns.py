@@ -34,7 +34,7 @@ def interval(low: float, high: float, form: str = ".3f", *, times: float = 1, mi
     return missing if pd.isna(low) or pd.isna(high) else f"[{times * low:{form}}, {times * high:{form}}]"
 
 
-def with_interval(value: float, low: float, high: float, *, form: str = ".3f", times: float = 1) -> str:
+def estimate_text(value: float, low: float, high: float, *, form: str = ".3f", times: float = 1) -> str:
     """An estimate with its interval; arguments as in `written`."""
     return UNDEFINED if pd.isna(value) else f"{times * value:{form}} {interval(low, high, form, times=times)}"
 
@@ -50,9 +50,8 @@ def percent(part: float, whole: float) -> str:
 
 
 def flags(n_clusters: Iterable[float], *others: Iterable[str]) -> list[str]:
-    """Warnings on each row: few clusters, and the texts of `others`; empty without any warning.
-
-    With fewer clusters than `FEW_CLUSTERS`, intervals and tests depend on which clusters happen to be in the data.
+    """Warnings on each row, empty without any: few clusters, on whose choice intervals and tests depend, and
+    `others`.
     """
     few = [flags_of_estimates.FEW_CLUSTERS if number < FEW_CLUSTERS else "" for number in n_clusters]
     return [", ".join(filter(None, row)) for row in zip(few, *others, strict=True)]
@@ -60,16 +59,10 @@ def flags(n_clusters: Iterable[float], *others: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Column(ABC):
-    """A column of a printed table.
+    """Column of a printed table, from a column of the rows or a function of them; `name` is its head.
 
-    Attributes:
-        source: column of the rows that is written, or a function of the rows.
-        name: head of the column; by default the source's name.
-        missing: text in place of a missing value.
-        where: rows whose cells are written; cells of other rows are empty. It is a function of the rows, or the name of
-            a column that has a value in these rows.
-        when: function of the rows that says whether the table has the column.
-        marks: function of the rows that returns one text per row, which is appended to the cell.
+    `where`: rows with a cell (a function, or a column that has a value there). `when`: whether the table has the
+    column. `marks`: one text a row, appended to the cell.
     """
 
     source: str | OfRows
@@ -103,11 +96,8 @@ class Column(ABC):
 
 @dataclass(frozen=True)
 class Text(Column):
-    """A column with unchanged values. Missing values are unchanged too, unless `missing` is given.
-
-    Attributes:
-        names: texts that replace some values.
-        spaced: True to replace underscores by blanks.
+    """Unchanged values, also missing ones unless `missing` is given; `names` replaces some, `spaced` replaces
+    underscores.
     """
 
     _: KW_ONLY
@@ -126,10 +116,8 @@ class Text(Column):
 
 @dataclass(frozen=True)
 class Number(Column):
-    """A number without an interval; `times` as in `written`.
-
-    Attributes:
-        form: the format of all numbers, or a function from the rows to one format per row.
+    """A number without an interval; `form` is a format, or a function from the rows to one format each, `times` as in
+    `written`.
     """
 
     form: str | OfRows = ".3f"
@@ -137,7 +125,6 @@ class Number(Column):
     times: float = 1
 
     def forms(self, rows: pd.DataFrame) -> Sequence[str]:
-        """Format of each row."""
         return [self.form] * len(rows) if isinstance(self.form, str) else self.form(rows)
 
     def cells(self, rows: pd.DataFrame) -> Iterable[object]:
@@ -147,11 +134,8 @@ class Number(Column):
 
 @dataclass(frozen=True)
 class Estimated(Number):
-    """An estimate with its interval.
-
-    Attributes:
-        ends: columns of the two ends of the interval. By default they have the names that `spec.estimate` gives them,
-            or, if the source is ``estimate``, the names ``ci_low`` and ``ci_high`` of statistics.
+    """An estimate with its interval, whose `ends` by default are named as by `spec.estimate`, or as statistics name
+    them.
     """
 
     _: KW_ONLY
@@ -164,18 +148,15 @@ class Estimated(Number):
         )
         intervals = zip(rows[self.source], rows[low], rows[high], self.forms(rows), strict=True)
         return [
-            self.missing if pd.isna(row[0]) else with_interval(*row, form=form, times=self.times)
+            self.missing if pd.isna(row[0]) else estimate_text(*row, form=form, times=self.times)
             for *row, form in intervals
         ]
 
 
 @dataclass(frozen=True)
 class PValue(Column):
-    """A p-value, with a star if it is significant after Holm's adjustment.
-
-    Attributes:
-        least: column of the smallest p-value that the limited number of random draws can give. If a p-value is this
-            small, the cell says that p is less than this number.
+    """A p-value, starred if significant after Holm's adjustment; `least` is the column of the smallest p that draws can
+    give, which is written as an upper bound.
     """
 
     _: KW_ONLY
@@ -193,10 +174,8 @@ class PValue(Column):
 
 @dataclass(frozen=True)
 class OrderPValue(Column):
-    """A p-value of an effect of the order, with a star if the test is a finding of a bias card.
-
-    Attributes:
-        card: column of p-values of cards, see `spec.card_tests`; None for a test that no card has.
+    """A p-value of an effect of the order, starred if it is a finding of a bias card; `card`: column of
+    `spec.card_tests`.
     """
 
     _: KW_ONLY
@@ -212,12 +191,7 @@ class OrderPValue(Column):
 
 @dataclass(frozen=True)
 class Flags(Column):
-    """Warnings on each row, see `flags`.
-
-    Attributes:
-        source: column of the number of clusters, or a function of the rows that returns this number for each row.
-        others: columns of further warnings, or functions of the rows that return them.
-    """
+    """Warnings on each row, see `flags`: `source` gives the number of clusters, `others` further texts."""
 
     source: str | OfRows = "n_clusters"
     others: Sequence[str | OfRows] = ()
@@ -260,7 +234,6 @@ def _heads(sources: Sequence[str], named: Mapping[str, str]) -> list[tuple[str, 
 
 
 def each_row(write: Callable[[Row], object]) -> OfRows:
-    """Make a function of rows that calls `write` for each row."""
     return lambda rows: [write(row) for row in rows.to_dict("records")]
 
 
@@ -275,17 +248,14 @@ def filled(text: str) -> OfRows:
 
 
 def equal(column: str, value: object) -> OfRows:
-    """Function of rows that is true for rows in which a column has the value."""
     return lambda rows: rows[column] == value
 
 
 def different(column: str, value: object) -> OfRows:
-    """Function of rows that is true for rows in which a column has another value."""
     return lambda rows: rows[column] != value
 
 
 def star(holm: float) -> str:
-    """A star for a significant p-value, otherwise nothing."""
     return "*" if pd.notna(holm) and holm < SIGNIFICANT else ""
 
 

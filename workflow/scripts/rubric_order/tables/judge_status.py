@@ -20,14 +20,12 @@ SHOWN_OF_ID = 20  # longest id of a batch that is shown whole, in characters
 
 
 def _rows(parts: dict[str, pd.DataFrame], currencies: dict[str, str]) -> pd.DataFrame:
-    """One row per judge and study, and one per judge. `parts` has a table for each judge, see `status.judge_status`."""
     rows = [part.assign(judge=judge, currency=currencies.get(judge, "")) for judge, part in parts.items()]
     table = pd.concat(rows, ignore_index=True)
     return table[["judge", *table.columns.drop("judge")]]
 
 
 def _lines(rows: pd.DataFrame) -> pd.DataFrame:
-    """One line per judge and study, and one line per judge. A judge with a single study has one line."""
     return rows[(rows["study"] == EVERY) | (rows.groupby("judge")["study"].transform("size") > 2)]
 
 
@@ -36,14 +34,12 @@ def _cost(row: Row) -> str:
 
 
 def _batch_rows(parts: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """One row per open batch. `parts` has a table for each judge, see `status.open_batches`."""
     rows = [part.assign(judge=judge) for judge, part in parts.items()]
     table = pd.concat(rows, ignore_index=True)
     return table[["judge", *table.columns.drop("judge")]]
 
 
 def _short(row: Row) -> str:
-    """The id of a batch. A long id is shown without its middle."""
     name = str(row["batch"])
     return name if len(name) <= SHOWN_OF_ID else f"{name[:12]}...{name[-5:]}"
 

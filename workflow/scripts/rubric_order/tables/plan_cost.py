@@ -23,19 +23,17 @@ OF_REFERENCES = "references of "  # together with a dataset, in place of a study
 
 
 def table(parts: dict[str, pd.DataFrame], references: Mapping[str, pd.DataFrame] = NOTHING) -> pd.DataFrame:
-    """Rows of three kinds: per judge and study, per judge, per judge and dataset that lacks reference answers.
+    """Rows per judge and study, per judge, and per judge and dataset that lacks reference answers.
 
-    Args:
-        parts: dictionary from judge to its table, see `costs.judge_costs`. Column `to_come`, if there is one, is the
-            largest possible number of reads that show reference answers which do not exist yet.
-        references: dictionary from dataset to its table, see `reference_costs.to_make`.
+    `parts`: `costs.judge_costs` by judge, whose `to_come` bounds the reads that show answers which do not exist yet.
+    `references`: `reference_costs.requests_left` by dataset.
     """
     table = pd.concat([part.assign(judge=judge) for judge, part in parts.items()], ignore_index=True)
     table["to_ask_most"] = table["to_ask"] + table.get("to_come", 0)
     table = table.drop(columns="to_come", errors="ignore")
-    made = [part.assign(study=f"{OF_REFERENCES}{dataset}") for dataset, part in references.items()]
-    if made:
-        more = pd.concat(made).assign(output_tokens_from="max_tokens", prompt_tokens_from="tokenizer", currency="")
+    costs = [part.assign(study=f"{OF_REFERENCES}{dataset}") for dataset, part in references.items()]
+    if costs:
+        more = pd.concat(costs).assign(output_tokens_from="max_tokens", prompt_tokens_from="tokenizer", currency="")
         more["requests"] = more["answered"] + more["to_ask"]
         counts = dict.fromkeys(("answered", "to_ask", "requests", "output_tokens"), "Int64")
         table = pd.concat([table, more.astype(counts)], ignore_index=True)
@@ -44,9 +42,8 @@ def table(parts: dict[str, pd.DataFrame], references: Mapping[str, pd.DataFrame]
 
 
 def for_print(rows: pd.DataFrame) -> pd.DataFrame:
-    """One line per judge, one line per judge and dataset that lacks reference answers, and one line for all judges.
-
-    Only the CSV file has a row per study.
+    """One line per judge, per judge and dataset that lacks reference answers, and for all; the CSV file has
+    each study.
     """
     making = rows["study"].str.startswith(OF_REFERENCES)
     rows = rows[(rows["study"] == EVERY) | making].reset_index(drop=True)
@@ -83,7 +80,6 @@ def for_print(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _between(least: Iterable[int], most: Iterable[int]) -> list[str]:
-    """Text of each row: a number if least and most are equal, otherwise the range from least to most."""
     return [
         count(one) if pd.notna(two) and one == two else f"{count(one)} to {count(two) or 'unknown'}"
         for one, two in zip(least, most, strict=True)
@@ -91,11 +87,7 @@ def _between(least: Iterable[int], most: Iterable[int]) -> list[str]:
 
 
 def unmade(references: Mapping[str, Mapping[str, object]]) -> list[str]:
-    """Lines that tell how to make missing reference answers, one per dataset.
-
-    Args:
-        references: dictionary from dataset to the settings of its reference answers, with `rounds`.
-    """
+    """Lines that tell how to make missing reference answers, from their settings by dataset."""
     return [
         f"Reference answers of {dataset} are not there yet: each is written and reviewed in up to {block['rounds']}"
         f" rounds, three requests per round. `snakemake results/references/{dataset}.parquet` makes them, with this"
@@ -105,11 +97,7 @@ def unmade(references: Mapping[str, Mapping[str, object]]) -> list[str]:
 
 
 def unpinned(judges: Mapping[str, str | None]) -> list[str]:
-    """Lines that name the judges whose revision is not fixed.
-
-    Args:
-        judges: dictionary from a judge's label to its revision, or to None if config names no revision.
-    """
+    """Lines that name the judges whose revision is not fixed, from revisions by label."""
     return [
         f"{label} is not pinned: {f'revision {revision!r}' if revision else 'no revision'} is no commit of 40 digits."
         " The hub is asked for it when the judge is."
@@ -140,6 +128,6 @@ def _intervals(rows: pd.DataFrame, name: str) -> pd.Series:
 
 
 def _amounts(values: pd.Series, most: pd.Series) -> pd.Series:
-    """Texts of hours or money. A number above 0 stands after the mark in `most`, such as ``≤`` for an upper bound."""
+    """Hours or money; `most` marks an upper bound, such as ``≤``."""
     text = values.map(lambda value: "unknown" if pd.isna(value) else f"{value:,.2f}")
     return most.where(values > 0, "") + text

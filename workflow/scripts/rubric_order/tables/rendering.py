@@ -8,22 +8,17 @@ from typing import Any
 import pandas as pd
 
 from rubric_order import tables
-from rubric_order.base.labels import Labels, statistics_of_block, with_labels
+from rubric_order.base.labels import Labels, replace_ids, statistics_of_block
 from rubric_order.tables.spec import Table
 
 
 def rendered(
     table: Table, statistics: Mapping[str, pd.DataFrame], settings: Mapping[str, Any], labels: Labels
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows of a table with every digit, and the rows as they are printed.
-
-    Args:
-        table: the table of the result's module.
-        statistics: dictionary from an argument of `Table.table` to the statistic that it takes.
-        settings: the other arguments of `Table.table`.
-        labels: labels of judges and datasets, which are printed in place of the ids.
+    """Rows of a table with every digit, and as printed, with labels for ids; `statistics` by argument of
+    `Table.table`.
     """
     settings = dict(settings)
-    read, labels = statistics_of_block(statistics, settings, labels)
-    rows, printed = tables.of_studies(table, read, settings)
-    return rows, with_labels(printed, labels)
+    chosen, labels = statistics_of_block(statistics, settings, labels)
+    rows, printed = tables.study_rows(table, chosen, settings)
+    return rows, replace_ids(printed, labels)

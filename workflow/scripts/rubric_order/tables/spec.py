@@ -17,14 +17,9 @@ ENDS = {"estimate": "", "ci_low": "_low", "ci_high": "_high"}
 
 @dataclass(frozen=True)
 class Table:
-    """A table: `table` returns the rows of its CSV file, `for_print` returns the printed rows.
+    """A table: `rows` makes the rows of its CSV file, without `hidden`; `printed` selects those that are printed.
 
-    Attributes:
-        rows: function from statistics and settings to the rows; usually `Rows`.
-        columns: columns of the printed table. An entry can also be a function from the rows to several columns.
-        printed: selection of the rows that are printed: a dictionary from column to values, or a function from rows to
-            rows.
-        hidden: columns of the rows that the CSV file leaves out.
+    An entry of `columns` can be a function from the rows to several columns.
     """
 
     rows: Callable[..., pd.DataFrame]
@@ -70,16 +65,8 @@ SETTINGS = {
 class Rows:
     """Rows of statistics, chosen by settings and arranged.
 
-    Args:
-        source: name of a statistic, or a function that returns rows. The function takes the chosen rows of statistics,
-            each as the argument of the statistic's name, and further settings by keyword.
-        by: names of settings that choose rows, see `SETTINGS`. A name that is not in `SETTINGS` is that of the column
-            whose values the setting selects. A statistic without the column is taken whole.
-        where: dictionary from column to values that choose rows independently of the settings.
-        keys, values: if `keys` are given, there is one row for each value of the keys, see `wide`.
-        columns: columns that are kept.
-        drop: columns that are left out, if `columns` is empty.
-        sort: columns by which rows are sorted.
+    `source`: a statistic, or a function of chosen rows by statistic. `by`: settings, see `SETTINGS`, or columns, that
+    choose rows; statistics without the column are whole. `where` chooses always; `keys`, `values` as in `wide`.
     """
 
     def __init__(
@@ -94,18 +81,18 @@ class Rows:
         sort: Sequence[str] = (),
     ) -> None:
         self.make = source if callable(source) else None
-        own = inspect.signature(source).parameters.values() if callable(source) else [_argument(source)]
-        self.statistics = [argument.name for argument in own if argument.kind is not argument.KEYWORD_ONLY]
-        self.own = [argument.name for argument in own if argument.kind is argument.KEYWORD_ONLY]
+        arguments = inspect.signature(source).parameters.values() if callable(source) else [_argument(source)]
+        self.statistics = [argument.name for argument in arguments if argument.kind is not argument.KEYWORD_ONLY]
+        self.own = [argument.name for argument in arguments if argument.kind is argument.KEYWORD_ONLY]
         self.by, self.where, self.keys, self.values = by, where or {}, [*keys], [*values]
         self.columns, self.drop, self.sort = [*columns], [*drop], [*sort]
         chosen = [_argument(name, by_keyword=True) for name in by if name not in self.own]
-        self.__signature__ = inspect.Signature([*own, *chosen])
+        self.__signature__ = inspect.Signature([*arguments, *chosen])
 
     def __call__(self, *statistics: pd.DataFrame, **named: Any) -> pd.DataFrame:
-        given = self.__signature__.bind(*statistics, **named)
-        given.apply_defaults()
-        settings = given.arguments
+        call = self.__signature__.bind(*statistics, **named)
+        call.apply_defaults()
+        settings = call.arguments
         where = {**self.where} | {SETTINGS.get(name, Setting(name)).column: settings[name] for name in self.by}
         if where.get("cluster") == "both":
             where["cluster"] = CLUSTERS
@@ -127,23 +114,20 @@ def _chosen(estimates: pd.DataFrame, where: Mapping[str, object]) -> pd.DataFram
 
 
 def select(estimates: pd.DataFrame, **where: object) -> pd.DataFrame:
-    """Rows that have the given values in the given columns.
-
-    A value can be a list of accepted values. None accepts rows without a value in the column.
-    """
+    """Rows that have the given value, one of a list, or None for no value, in the given columns."""
     return estimates[_has(estimates, where)]
 
 
 def _has(estimates: pd.DataFrame, where: Mapping[str, object]) -> np.ndarray:
     """Mask of the rows that have the given values, see `select`."""
-    kept: np.ndarray = np.ones(len(estimates), dtype=bool)
+    mask: np.ndarray = np.ones(len(estimates), dtype=bool)
     for name, value in where.items():
         column = estimates[name]
         if value is None:
-            kept &= column.isna().to_numpy()
+            mask &= column.isna().to_numpy()
         else:
-            kept &= column.isin(value if isinstance(value, list | tuple) else [value]).to_numpy()
-    return kept
+            mask &= column.isin(value if isinstance(value, list | tuple) else [value]).to_numpy()
+    return mask
 
 
 class Taken(NamedTuple):
@@ -157,12 +141,10 @@ Value: TypeAlias = "str | Taken | pd.DataFrame | pd.Series"  # a quantity to tak
 
 
 def estimate(quantity: str, name: str = "", *more: str, **where: object) -> Taken:
-    """The estimate of a quantity with the ends of its interval: ``name``, ``name_low``, ``name_high``.
+    """Estimate of a quantity with the ends of its interval: ``name``, ``name_low``, ``name_high``, from the rows of
+    `where`.
 
-    Args:
-        name: prefix of the new columns; by default the quantity.
-        more: other columns to take from the same rows. Column `p` becomes ``{name}_p``.
-        where: values that the rows must have, by column, see `select`.
+    `more` columns of the same rows become ``{name}_{column}``.
     """
     name = name or quantity
     columns = {column: f"{name}{end}" for column, end in ENDS.items()} | {column: f"{name}_{column}" for column in more}
@@ -175,27 +157,16 @@ def same(*columns: str) -> Taken:
 
 
 def taken(where: str | Mapping[str, object], *columns: str, prefix: str = "", **renamed: str) -> Taken:
-    """Columns to take from the rows of one quantity, or from the rows that have given values in given columns.
-
-    Each column keeps its name or gets a new one.
-
-    Args:
-        where: the quantity, or a dictionary from column to the accepted values.
-        columns: columns that keep their names, after `prefix`.
-        prefix: text before the names in `columns`.
-        renamed: dictionary from column to new name.
-    """
-    kept = {column: f"{prefix}{column}" for column in columns}
-    return Taken(renamed | kept, {"quantity": where} if isinstance(where, str) else where)
+    """Columns of the rows of one quantity, or of the rows with given values, with `prefix` or renamed."""
+    names = {column: f"{prefix}{column}" for column in columns}
+    return Taken(renamed | names, {"quantity": where} if isinstance(where, str) else where)
 
 
 def wide(estimates: pd.DataFrame, keys: Sequence[str], values: Iterable[Value]) -> pd.DataFrame:
     """One row for each value of the keys, in the order of the estimates, with values of several rows side by side.
 
-    Args:
-        estimates: a table with the keys and the columns that `values` take.
-        values: choices of columns, each from at most one row per value of the keys; or tables and series with the keys
-            as their index. A cell is missing if there is no such row.
+    `values`: choices of columns, from at most one row a key, or tables indexed by the keys; cells without a row are
+    missing.
     """
     keys = [*keys]
     is_first = ~estimates.duplicated(keys).to_numpy()
@@ -207,8 +178,8 @@ def wide(estimates: pd.DataFrame, keys: Sequence[str], values: Iterable[Value]) 
             parts.append(firsts.join(part, on=keys).drop(columns=keys))
             continue
         part = estimate(part) if isinstance(part, str) else part
-        kept = _has(estimates, part.where) if part.where else is_first
-        rows = estimates.loc[kept, [*dict.fromkeys(part.columns)]].set_axis(number[kept]).reindex(firsts.index)
+        mask = _has(estimates, part.where) if part.where else is_first
+        rows = estimates.loc[mask, [*dict.fromkeys(part.columns)]].set_axis(number[mask]).reindex(firsts.index)
         parts.append(rows.set_axis([part.columns[column] for column in rows], axis=1))
     return pd.concat(parts, axis=1)
 
@@ -219,30 +190,20 @@ def significant(tests: pd.DataFrame, keys: Sequence[str], columns: Sequence[str]
 
 
 def card_tests(order_tests: pd.DataFrame, keys: list[str], test: str, name: str = "p_card") -> pd.Series:
-    """Adjusted p-values of one test, from the rows in which it is a finding of a bias card. The index is the keys.
-
-    Args:
-        order_tests: see `estimate` of `order_tests`.
-        keys: columns that identify a row of the table.
-        test: name of the test.
-        name: name of the result.
-    """
+    """Adjusted p-values of one test by keys, from the rows of `order_tests` in which it is a finding of a bias card."""
     return select(order_tests, finding=True, test=test).groupby(keys)["p_card"].min().astype(float).rename(name)
 
 
-def with_flags_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str], name: str) -> list[str]:
-    """Flags of each row, followed by the flags of other estimates for the same keys, each after `name`.
-
-    Args:
-        others: estimates with the keys and `flag`, at most one per row.
-        name: name of the other estimates. A flag that the row itself has is not repeated.
-    """
+def join_flags(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str], name: str) -> list[str]:
+    """Flags of each row, then those of `others` (at most one a row) for the same keys after `name`, none twice."""
     index = pd.MultiIndex.from_frame(rows[keys])
     of_others = others.set_index(keys)["flag"].reindex(index).fillna("")
     joined = []
     for flag, other in zip(rows["flag"].fillna(""), of_others, strict=True):
-        own = [part for part in flag.split(", ") if part]
-        joined.append(", ".join([*own, *(f"{name} {part}" for part in other.split(", ") if part and part not in own)]))
+        parts = [part for part in flag.split(", ") if part]
+        joined.append(
+            ", ".join([*parts, *(f"{name} {part}" for part in other.split(", ") if part and part not in parts)])
+        )
     return joined
 
 
@@ -251,19 +212,11 @@ def with_flags_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str], nam
 PARTS = {"order": "order", "averaging": "averaging_baseline", "averaging_baseline": "averaging"}
 
 
-def from_strategy(differences: pd.DataFrame, strategy: str) -> pd.DataFrame:
-    """Differences of a strategy from each other strategy.
+def differences_from(differences: pd.DataFrame, strategy: str) -> pd.DataFrame:
+    """Differences of a strategy from each other one, from pairs that have it on either side; it is `strategy` in each
+    row.
 
-    The statistic has each pair of strategies once, with the strategy on either side.
-
-    Args:
-        differences: rows of `estimate` of `strategy_comparison`.
-        strategy: the strategy.
-
-    Returns:
-        The rows of pairs with this strategy, which is in column `strategy` of each row. In rows in which it was the
-        `baseline`, estimates change their sign. But ``averaging`` and ``averaging_baseline`` keep their estimates, and
-        swap their names.
+    Where it was the `baseline`, estimates change sign, but ``averaging`` and ``averaging_baseline`` swap names instead.
     """
     turned = differences[differences["baseline"] == strategy]
     sign = np.where(turned["quantity"].isin(["averaging", "averaging_baseline"]), 1, -1)

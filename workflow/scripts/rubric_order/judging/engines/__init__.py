@@ -56,12 +56,11 @@ class Request:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Labels that may be written. All questions of one prompt have the same labels."""
         return self.questions[0].labels
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the questions where the prompt has several; empty where it has one question."""
+        """Names of the questions where a prompt has several; empty where it has one."""
         return tuple(question.name for question in self.questions) if len(self.questions) > 1 else ()
 
 
@@ -90,18 +89,17 @@ class Response:
 
     @property
     def reason(self) -> str | None:
-        """The reason of a failure: one in `PASSING`, one in `REFUSED`, or another; None for an answer."""
         return reason_of(self.error)
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A job's turn at an endpoint. The limits hold for all jobs together, so one job at a time asks the endpoint.
+    """A job's turn at an endpoint: limits hold for all jobs together, so one at a time asks.
 
     Attributes:
         spent: use of the judge's budget by earlier runs.
-        sent: the file for the record of `limits.RateLimiter`.
-        open_calls: the file of `open_calls.OpenCalls`.
+        sent: file for the record of `limits.RateLimiter`.
+        open_calls: file of `open_calls.OpenCalls`.
     """
 
     spent: Amount
@@ -110,7 +108,6 @@ class Turn:
 
     @property
     def batches(self) -> Path:
-        """Folder of the records of batches that are under way."""
         return self.open_calls.with_name("batches")
 
 
@@ -213,7 +210,7 @@ class Engine(settings.Engine, ABC, Generic[AnyJudge]):
 
 
 def given(setting: Setting | None) -> Setting:
-    """A setting of sampling that must not be None. Only judges at endpoints and functions may leave settings open."""
+    """A setting of sampling that only judges at endpoints and functions may leave open."""
     if setting is None:
         raise ValueError("a setting of sampling is null")
     return setting
@@ -223,30 +220,15 @@ REGISTRY: Plugins[Engine[Any]] = Plugins(settings.ENTRY_POINTS, Engine)
 
 
 def module(judge: settings.Judge) -> str:
-    """Dotted name of the module of a judge's engine, as `code_version` takes it.
-
-    Raises:
-        InputError: see `Plugins.load`.
-    """
     return REGISTRY.module(judge.ENGINE or judge.KIND)
 
 
 def load(judge: settings.Judge, resources: Resources = NOTHING) -> Engine[Any]:
-    """Start the engine of a judge.
-
-    Raises:
-        InputError: see `Plugins.load`; or a setting cannot be used.
-    """
     engine = REGISTRY.load(judge.ENGINE or judge.KIND)(judge, resources)
     engine.start()
     return engine
 
 
 def gpus_to_claim(judge: settings.Judge, gpus: int) -> int:
-    """Number of GPUs that a job of a judge claims, if config gives it `gpus`; see `Engine.gpus_to_claim`.
-
-    Raises:
-        InputError: the engine cannot use these GPUs.
-    """
     # If the job gets no GPUs and the judge loads no model, the engine's module need not be imported for this number.
     return REGISTRY.load(judge.ENGINE or judge.KIND).gpus_to_claim(gpus) if gpus or judge.LOADED else gpus

@@ -19,12 +19,8 @@ FULL_DISK_SECONDS = 1.0  # time between two tries to write down a call that is a
 
 @dataclasses.dataclass(frozen=True)
 class Usage:
-    """Tokens that an endpoint counted.
-
-    Attributes:
-        prompt, completion: tokens of the prompt, and of the answer.
-        cached: tokens of the prompt that were in the endpoint's cache; None where the endpoint does not say.
-        written: tokens of the prompt that were put into the cache.
+    """Tokens that an endpoint counted; `cached` (None: not said) and `written` are those of the prompt read from, and
+    put into, its cache.
     """
 
     prompt: int
@@ -44,11 +40,8 @@ class Tally:
 
 @dataclasses.dataclass
 class Call:
-    """A call that is sent.
-
-    Attributes:
-        used: use of the call. Until it is known, the most that the call can use.
-        sent: False where nothing has reached the judge.
+    """A call; `used` is the most that it can use until its use is known, `sent` False where nothing has reached the
+    judge.
     """
 
     used: Amount
@@ -59,19 +52,13 @@ class Account:
     """Calls of one job over an endpoint, within the judge's limits.
 
     Attributes:
-        under_way: number of calls that were sent and have no answer yet.
-        closed: whether the job ends early; if so, no more calls are sent.
-        failures: number of calls without an answer, for each reason.
+        under_way: calls that were sent and have no answer yet.
+        closed: the job ends early, and no more calls are sent.
+        failures: calls without an answer, by reason.
     """
 
     def __init__(self, judge: Metered, turn: Turn | None, engine: Mapping[str, object]) -> None:
-        """Open an account.
-
-        Args:
-            judge: the judge that is asked.
-            turn: spending of earlier jobs, and the files in which calls are written down; None to write no calls down.
-            engine: description of the engine.
-        """
+        """Open an account; without a `turn` no calls are written down."""
         self.prices = judge.prices
         self.budget = Budget(judge.budget.block(), turn.spent if turn else Amount())
         self.limiter = RateLimiter(
@@ -95,26 +82,21 @@ class Account:
             await self._commits.end()
 
     def close(self) -> None:
-        """End the writing of calls, and write the record of the last minute for the next job."""
         if self._commits is not None:
             self._commits.close()
         self.limiter.close()
 
     def most(self, prompt: int, completion: int) -> Amount:
-        """The most that one call can use, given the most tokens of its prompt and of its answer."""
         return Amount(1, prompt + completion, self.prices.most(prompt, completion) if self.prices else 0.0)
 
     def used(self, usage: Usage) -> Amount:
-        """Use of one call, from the tokens that the endpoint counted."""
         tokens = usage.prompt, usage.completion, usage.cached or 0, usage.written
         return Amount(1, usage.prompt + usage.completion, self.prices.cost(*tokens) if self.prices else 0.0)
 
     @contextlib.asynccontextmanager
     async def call(self, request_id: str, most: Amount, tally: Tally) -> AsyncIterator[Call]:
-        """Wait until a call may be sent. When the block ends, the call's use is added to the account and the tally.
-
-        Raises:
-            CallError: the budget does not allow the call.
+        """Wait until a call may be sent, and at the end add its use to the account and the tally; CallError if the
+        budget is spent.
         """
         try:
             await self.budget.reserve(most)
@@ -151,11 +133,7 @@ class Account:
             tally.cost += call.used.cost
 
     async def _is_written(self, request_id: str, most: Amount) -> bool:
-        """Write down a call that is about to be sent; False if the call must wait or the job ends.
-
-        The call is on disk before it is sent. So after a kill, the next job can store the call's answer, or book the
-        call.
-        """
+        """Write down a call before it is sent, for the next job after a kill; False if it must wait or the job ends."""
         if self.journal is None or self._commits is None:
             return True
         written = await self._commits.add(request_id, most)
@@ -164,23 +142,19 @@ class Account:
             return False
         return written
 
-    def with_use(self, response: Response, tally: Tally) -> Response:
-        """A response with the use of the calls that were made for it."""
+    def add_use(self, response: Response, tally: Tally) -> Response:
         cost = tally.cost if self.prices else None
         return dataclasses.replace(response, attempts=tally.attempts, tokens=tally.tokens, cost=cost)
 
     def answered(self, response: Response) -> None:
-        """Write a response down before the job gets it, if calls were made for it."""
         if self.journal is not None and response.attempts:
             self.journal.answered(response)
 
     def write_late(self) -> None:
-        """Write the responses that the disk did not take when they came."""
         if self.journal is not None:
             self.journal.write_late()
 
     def spent(self) -> str:
-        """Spending so far, in words for the log."""
         spent = self.budget.spent
         line = f"{spent.calls} calls and {spent.tokens} tokens so far, earlier runs included"
         if self.prices is not None:

@@ -18,10 +18,8 @@ class Asker(ABC):
         self._judge, self._account = judge, account
 
     async def ask(self, request: Request) -> Response:
-        """The response to one request, after as many calls as needed.
-
-        Raises:
-            CutOffError: the task is cancelled after a call was sent.
+        """The response to one request, after as many calls as needed; CutOffError if cancelled after a call was
+        sent.
         """
         tally = Tally()
         try:
@@ -30,11 +28,11 @@ class Asker(ABC):
             if not tally.attempts:
                 raise
             response = Response(request.request_id, error="stopped: the job was ended before the answer came")
-            raise CutOffError(self._account.with_use(response, tally)) from None
-        return self._account.with_use(response, tally)
+            raise CutOffError(self._account.add_use(response, tally)) from None
+        return self._account.add_use(response, tally)
 
     async def _answer(self, request: Request, tally: Tally) -> Response:
-        """The response of the first call that gives a response, or else the error of the last call."""
+        """The response of the first call that gives one, or else the error of the last call."""
         attempt = 1
         while True:
             try:
@@ -47,15 +45,10 @@ class Asker(ABC):
             attempt += 1
 
     def _pause(self, attempt: int) -> float:
-        """Random seconds, added to the wait that the endpoint asks for after a failed call. `attempt` counts from 1."""
         backoff = self._judge.backoff
         longest = min(backoff.first * 2.0 ** min(attempt - 1, 64), backoff.longest)
         return random.uniform(0.0, longest)  # noqa: S311 - nothing secret
 
     @abstractmethod
     async def _call(self, request: Request, tally: Tally) -> Response:
-        """The response that one call gives.
-
-        Raises:
-            CallError: the call gives no response.
-        """
+        """The response that one call gives, or CallError."""

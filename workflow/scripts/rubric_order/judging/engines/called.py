@@ -1,4 +1,4 @@
-"""Engines that ask over HTTP, with any protocol. They join connection, account and delivery."""
+"""Engines that ask over HTTP, with any protocol: they join connection, account and delivery."""
 
 import logging
 from abc import abstractmethod
@@ -28,11 +28,6 @@ class CalledEngine(CallingEngine[CalledJudge]):
     WAITS: ClassVar[bool]
 
     def start(self) -> None:
-        """Find the endpoint and its key, or start the server.
-
-        Raises:
-            InputError: a secret is missing, or the server does not start.
-        """
         self.connection = self._connect()
         self.protocol = self._protocol(self.connection)
         self._begin(
@@ -51,14 +46,13 @@ class CalledEngine(CallingEngine[CalledJudge]):
         """The protocol that the judge speaks."""
 
     def _how(self) -> dict[str, Any]:
-        """Arguments of every connection."""
         headers, secrets = fill_in(self.judge.extra_headers)
         return {"headers": headers, "secrets": secrets, "timeout": self.judge.timeout}
 
     def _report(self) -> None:
         unknown = self.protocol.unknown
-        told = f"; {unknown} answers without the probabilities of all scores" if unknown else ""
-        log.info("%s%s", self.account.spent(), told)
+        note = f"; {unknown} answers without the probabilities of all scores" if unknown else ""
+        log.info("%s%s", self.account.spent(), note)
 
 
 class AddressedEngine(CalledEngine[AddressedJudge]):

@@ -18,7 +18,7 @@ MeteredJudge = TypeVar("MeteredJudge", bound=Metered)
 
 
 class CallingEngine(Engine[MeteredJudge]):
-    """A judge that is asked in calls, many at once, within its limits. `_begin` prepares the engine."""
+    """A judge that is asked in calls, many at once, within its limits; `_begin` prepares the engine."""
 
     STREAMS = True
 
@@ -36,11 +36,10 @@ class CallingEngine(Engine[MeteredJudge]):
         waits: bool = True,
         session: AbstractAsyncContextManager[object] | None = None,
     ) -> None:
-        """Open the account, and make the delivery. `describe` must work already.
+        """Open the account, and make the delivery; `describe` must work already.
 
         Args:
-            asking: function that takes the account, and returns a function that asks for the response to one request,
-                see `Asker.ask`.
+            asking: from the account to a function like `Asker.ask`.
             at_once: requests under way at once, if config gives no number.
             waits: whether a job that ends early waits for the answers to calls under way.
             session: context that must be open while requests are asked.
@@ -56,7 +55,6 @@ class CallingEngine(Engine[MeteredJudge]):
         )
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
-        """Answer requests. For a job that ends early see `Delivery.batches`."""
         return self.delivery.responses(requests)
 
     def answer_in_batches(self, requests: Iterable[Request]) -> Iterator[list[Response]]:

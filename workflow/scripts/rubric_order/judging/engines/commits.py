@@ -8,10 +8,7 @@ from rubric_order.judging.open_calls import OpenCalls
 
 
 class Commits:
-    """Calls that wait for the disk. They are written in a separate thread, so that the event loop goes on meanwhile.
-
-    While one group of calls is written, the next group gathers. No call is sent before its line is on disk.
-    """
+    """Calls that wait for the disk: while a thread writes one group, the next one gathers."""
 
     def __init__(self, journal: OpenCalls) -> None:
         self._journal = journal
@@ -20,12 +17,8 @@ class Commits:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
 
     async def add(self, request_id: str, most: Amount) -> bool:
-        """Wait until a call is on disk; False where the disk is full, see `OpenCalls.add_all`.
-
-        If the caller is cancelled, its call is not sent, and a line that was written for the call is taken back.
-
-        Raises:
-            InputError: the file cannot be written.
+        """Wait until a call is on disk; False where the disk is full. If the caller is cancelled, a written line is
+        taken back.
         """
         loop = asyncio.get_running_loop()
         written: asyncio.Future[bool] = loop.create_future()
@@ -40,7 +33,7 @@ class Commits:
             raise
 
     async def end(self) -> None:
-        """Wait until all writing is done. Called before an event loop ends, when no caller waits."""
+        """Wait until all writing is done, before an event loop ends and when no caller waits."""
         while self._writing is not None:
             try:
                 await asyncio.wait([self._writing])
@@ -48,7 +41,6 @@ class Commits:
                 continue
 
     def close(self) -> None:
-        """End the thread."""
         self._thread.shutdown()
 
     async def _write(self) -> None:

@@ -1,6 +1,5 @@
-"""Decision models: a text and a question are sent, and probabilities come back. Nothing is generated.
-
-Calls, limits, account and delivery work as for every judge over HTTP. This module writes bodies and reads answers.
+"""Decision models: a text and a question are sent, and probabilities come back. This module writes bodies and reads
+answers.
 """
 
 import functools
@@ -42,11 +41,6 @@ class DecisionProtocol(Protocol[Decisions]):
         self.form = Form(judge.dialect, judge.question)
 
     async def prepare(self, request: Request) -> Prepared:
-        """The call for a request.
-
-        Raises:
-            InputError: the prompt is not in parts.
-        """
         try:
             prompt = Structured.decode(request.prompt)
         except ValueError as error:
@@ -63,11 +57,10 @@ class DecisionProtocol(Protocol[Decisions]):
             prompt=questions * (len(prompt.text.encode()) + TEMPLATE_TOKENS) + asked,
             completion=questions * ANSWER_TOKENS,
             limit=min(questions * ANSWER_BYTES, transport.DEFAULT_LIMIT),
-            read=functools.partial(self.response, request),
+            response=functools.partial(self.response, request),
         )
 
     def body(self, prompt: Structured, judge: Decisions) -> dict[str, Any]:
-        """Body that is sent for a prompt."""
         questions = questions_of(prompt, self.form)
         if self.form.dialect == "systemone":
             body: dict[str, Any] = {"model": judge.shown_name, "state": prompt.text, "questions": questions}
@@ -77,7 +70,6 @@ class DecisionProtocol(Protocol[Decisions]):
         return body | judge.extra_body
 
     def _address(self) -> str:
-        """Address of calls: `base_url` itself if it is complete, in any dialect; else a path relative to `base_url`."""
         whole = self.judge.base_url.rstrip("/")
         return whole if whole.endswith(ADDRESSES) else f"/{self.form.dialect}"
 
@@ -85,22 +77,18 @@ class DecisionProtocol(Protocol[Decisions]):
         return usage_of(content)
 
     def response(self, request: Request, content: Mapping[str, Any], usage: Usage | None) -> Response:
-        """The response from an answer: its JSON as text, and log-probabilities of the options in canonical order.
-
-        Raises:
-            CallError: the answer does not follow the protocol.
-        """
-        labels = [[option.label for option in shown] for shown in Structured.decode(request.prompt).shown]
+        """The response from an answer: its JSON as text, and log-probabilities of the options in canonical order."""
+        labels = [[option.label for option in options] for options in Structured.decode(request.prompt).shown]
         model = content.get("model")
         if not isinstance(model, str | None):
             raise CallError("bad_request", "model of the answer is no text", billed=True)
         error, logprobs = self.wrong_model(model), None
         try:
-            made = decisions.read_all(content, self.form, labels)
-            problems = [decision for decision in made if isinstance(decision, DecisionError)]
+            results = decisions.read_all(content, self.form, labels)
+            problems = [decision for decision in results if isinstance(decision, DecisionError)]
             self.unknown += bool(problems)
-            if len(problems) < len(made):
-                logprobs = _logprobs(made, labels, request.labels)
+            if len(problems) < len(results):
+                logprobs = _logprobs(results, labels, request.labels)
             elif error is None:
                 details = self.connection.plain(str(problems[0]))
                 error = f"{problems[0].reason}: {details}" if details else problems[0].reason
@@ -150,15 +138,15 @@ def usage_of(content: Mapping[str, Any]) -> Usage | None:
 
 
 def _logprobs(
-    made: Sequence[Decision | DecisionError], labels: Sequence[Sequence[str]], canonical: Sequence[str]
+    results: Sequence[Decision | DecisionError], labels: Sequence[Sequence[str]], canonical: Sequence[str]
 ) -> list[float]:
     """Log-probabilities of the options in canonical order, one ordering after the other; NaN for a failed decision."""
     logprobs: list[float] = []
-    for decision, shown in zip(made, labels, strict=True):
+    for decision, names in zip(results, labels, strict=True):
         if isinstance(decision, DecisionError):
             logprobs += [math.nan] * len(canonical)
             continue
-        by_label = dict(zip(shown, decision.probabilities, strict=True))
+        by_label = dict(zip(names, decision.probabilities, strict=True))
         with np.errstate(divide="ignore"):
             logprobs += [float(np.log(by_label[label])) for label in canonical]
     return logprobs

@@ -30,11 +30,7 @@ HAND_OVER_SECONDS = 0.01  # time in which responses gather: each hand-over makes
 
 
 class CutOffError(Exception):
-    """A request was cut off after a call was sent for it.
-
-    Attributes:
-        response: response to the request, with an error.
-    """
+    """A request was cut off after a call was sent for it; `response` has the error."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(response.error)
@@ -54,16 +50,14 @@ class Delivery:
         waits: bool,
         report: Callable[[], None],
     ) -> None:
-        """Make the delivery. Nothing is asked before `responses` or `batches` is called.
+        """Make the delivery.
 
         Args:
-            ask: function that returns the response to one request. It raises `CutOffError` if it is cancelled after a
-                call was sent.
-            account: account of the calls.
+            ask: the response to one request; CutOffError if cancelled after a call was sent.
             session: context that must be open while requests are asked.
             at_once: requests under way at once.
             waits: whether a job that ends early waits for the answers to calls under way.
-            report: function that is called when nothing more is asked.
+            report: called when nothing more is asked.
         """
         self._ask, self._account, self._session = ask, account, session
         self._at_once, self._waits, self._report = at_once, waits, report
@@ -77,12 +71,11 @@ class Delivery:
         self._cancel_work: Callable[[], object] = lambda: None
 
     def end_early(self, seconds: float | None = None) -> None:
-        """End for good, see `Engine.end_early`. Calls under way have `ENDING_SECONDS` if `seconds` is None."""
         self._account.closed, self._ending_seconds = True, ENDING_SECONDS if seconds is None else seconds
         self._cancel_work()
 
     def responses(self, requests: Iterable[Request]) -> Iterator[Response]:
-        """Answer requests, see `Engine.answer`. For a job that ends early see `batches`."""
+        """Answer requests, see `Engine.answer`, and `batches` for a job that ends early."""
         batches, ready = self.batches(requests), deque[Response]()
         try:
             for batch in batches:
@@ -100,11 +93,9 @@ class Delivery:
             batches.close()
 
     def batches(self, requests: Iterable[Request]) -> Generator[list[Response]]:
-        """Answer requests, see `Engine.answer_in_batches`.
-
-        A job that a signal or an error ends sends no more calls. Calls under way have `ENDING_SECONDS` to be answered.
-        After a signal all finished responses are still yielded. Requests that are cut off are yielded as failures, and
-        their calls count as the most that they may have cost.
+        """Answer requests, see `Engine.answer_in_batches`. When a signal or an error ends the job, calls under way have
+        `ENDING_SECONDS`; after a signal all finished responses still come, and requests cut off as failures at their
+        full cost.
         """
         finished = Handover()
         loop = asyncio.new_event_loop()
@@ -211,12 +202,8 @@ class Delivery:
                 await asyncio.sleep(0.05)
 
     def _deliver(self, response: Response, finished: Handover) -> None:
-        """Pass a response on, and stop if too many requests in a row have failed.
-
-        After `MAX_FAILED_IN_A_ROW` requests that failed for reasons that may pass, nothing more is asked.
-
-        Raises:
-            InputError: `MAX_REFUSED_IN_A_ROW` requests in a row failed for a reason of `REFUSED`.
+        """Pass a response on. Nothing more is asked after `MAX_FAILED_IN_A_ROW` failures that may pass;
+        `MAX_REFUSED_IN_A_ROW` failures of `REFUSED` in a row are an InputError.
         """
         reason = response.reason
         if reason in REFUSED:
@@ -240,21 +227,18 @@ class Delivery:
         self._put(response, finished)
 
     def _pass_on_refused(self, finished: Handover) -> None:
-        """Pass on what is held back, if the job waits for it before it asks more."""
         if self._paused and not self._busy:
             for held in self._refused:
                 self._put(held, finished)
             self._refused.clear()
 
     def _put(self, response: Response, finished: Handover) -> None:
-        """Write a response down, and pass it on to the job soon."""
         self._account.answered(response)
         if not self._gathered:
             asyncio.get_running_loop().call_later(HAND_OVER_SECONDS, self._hand_over, finished)
         self._gathered.append(response)
 
     def _hand_over(self, finished: Handover) -> None:
-        """Pass on the responses that have gathered."""
         if self._gathered:
             self._handed += len(self._gathered)
             finished.put(self._gathered)
@@ -262,7 +246,7 @@ class Delivery:
 
 
 class _Source:
-    """Requests from an iterator that may block. A thread takes some of them ahead."""
+    """Requests from an iterator that may block: a thread takes some of them ahead."""
 
     def __init__(self, requests: Iterator[Request]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -274,11 +258,7 @@ class _Source:
         threading.Thread(target=self._take, args=(requests,), name="requests", daemon=True).start()
 
     async def next(self) -> Request | None:
-        """The next request; None at the end.
-
-        Raises:
-            BaseException: the exception that the iterator raised.
-        """
+        """The next request; None at the end. An exception of the iterator is raised here."""
         while not self._ready:
             self._more.clear()
             if not self._ready:  # the thread checks the event after it has added an entry
@@ -295,7 +275,6 @@ class _Source:
         return entry
 
     def close(self) -> None:
-        """Take no more requests."""
         self._wanted.put(0)
 
     def _take(self, requests: Iterator[Request]) -> None:

@@ -15,10 +15,10 @@ class CallError(Exception):
 
     Attributes:
         reason: one word, see `engines.PASSING`.
-        again: whether the call may succeed if it is repeated later.
-        billed: whether the call may have been charged.
+        again: whether the call may succeed if repeated later.
+        billed: whether it may have been charged.
         sent: False where nothing has reached the endpoint.
-        after: seconds that the endpoint asks to wait; 0 if it does not ask.
+        after: seconds that the endpoint asks to wait.
     """
 
     def __init__(
@@ -46,15 +46,8 @@ def received(
     reason: str = "bad_request",
     failure: str = "the answer cannot be read",
 ) -> Response:
-    """The response that `make` makes from one answer, with secrets masked. No content of an answer ends a job.
-
-    Args:
-        make: function that makes the response.
-        secrets: see `masked`.
-        reason, failure: reason and words of the error if `make` fails in an unforeseen way.
-
-    Raises:
-        CallError: the answer is not usable.
+    """The response that `make` makes from one answer, with secrets masked. No content of an answer ends a job:
+    unforeseen errors are a CallError with `reason` and `failure`.
     """
     try:
         fields = vars(make())
@@ -69,7 +62,6 @@ def received(
 
 
 def masked(text: str, secrets: Collection[str]) -> str:
-    """A text in which each secret of at least `SHORTEST_SECRET` characters is ``***``, also as JSON writes it."""
     for value in sorted(secrets, key=len, reverse=True):
         if len(value) >= SHORTEST_SECRET:
             text = text.replace(value, "***").replace(json.dumps(value)[1:-1], "***")
@@ -77,7 +69,6 @@ def masked(text: str, secrets: Collection[str]) -> str:
 
 
 def words_of(error: BaseException) -> str:
-    """The message of an exception, or words in its place if the exception cannot make one."""
     try:
         return str(error)
     except (Exception, SystemExit) as second:
@@ -85,5 +76,4 @@ def words_of(error: BaseException) -> str:
 
 
 def one_line(text: str, secrets: Collection[str] = ()) -> str:
-    """A message on one line, cut to `MOST_CHARACTERS`, with any secrets in it masked."""
     return " ".join(masked(text, secrets).split())[:MOST_CHARACTERS]

@@ -11,14 +11,11 @@ Entry = list[Response] | BaseException | None
 
 
 class Handover:
-    """Entries that one thread puts and another thread takes. The last entry is None.
+    """Entries that one thread puts and another takes; the last is None.
 
-    If a signal comes while the main thread waits, its exception is raised when the wait ends. By then a plain queue
-    would have removed an entry, and the job would lose the responses in this entry. So here the wait takes no entry,
-    and no exception of a signal is raised while an entry is taken.
-
-    Attributes:
-        ready: responses that were taken and are not handed on yet. The code that hands them on removes them.
+    A signal that comes during a wait raises when the wait ends; a plain queue would by then have removed an entry, and
+    lost its responses. Here the wait takes no entry, and nothing is raised while one is taken. `ready`: taken and not
+    yet handed on.
     """
 
     def __init__(self) -> None:
@@ -28,15 +25,12 @@ class Handover:
         self._ended = False
 
     def put(self, entry: Entry) -> None:
-        """Add an entry."""
         self._entries.append(entry)
         self._news.put(None)
 
     def take(self) -> Entry:
-        """Wait for the next entry. Responses in the entry are in `ready`, too.
-
-        Raises:
-            BaseException: the exception that a signal raises. Nothing is lost: `rest` yields what was taken.
+        """Wait for the next entry, whose responses are in `ready` too. After the exception of a signal, `rest` yields
+        what was taken.
         """
         while not (self._entries or self._ended):
             self._news.get()
@@ -47,7 +41,7 @@ class Handover:
         return entry
 
     def rest(self) -> Iterator[list[Response]]:
-        """Responses that were not handed on: first those in `ready`, then those of all entries until the end."""
+        """Responses that were not handed on: those in `ready`, then those of all entries until the end."""
         if self.ready:
             yield self.ready
         while (entry := self.take()) is not None:

@@ -9,14 +9,14 @@ from rubric_order.probes import Question
 
 
 def lines_pattern(questions: Sequence[Question]) -> str:
-    """A regular expression for an answer with a label for each question, one line per question."""
+    """Regular expression of an answer with one line, ``[name] label``, per question."""
     return r"\n".join(
         rf"\[{_plain(question.name)}\] (?:{'|'.join(map(_plain, question.labels))})" for question in questions
     )
 
 
 def _plain(text: str) -> str:
-    """A text as a regular expression that matches it, in the dialect of structured outputs."""
+    # `re.escape` escapes characters that the dialect of structured outputs does not
     return re.sub(r"([\\^$.|?*+()\[\]{}])", r"\\\1", text)
 
 
@@ -26,16 +26,9 @@ def places_of_labels(
     pieces: Sequence[str],
     questions: Sequence[Question],
 ) -> list[int | None]:
-    """Index (from 0) of the token that writes each question's label, None without such a token.
-
-    The label stands right behind the question's name, as in ``[Coherence] 4`` or ``"coherence": 4``. If the answer has
-    several such labels for a question, because it repeats one after thinking, the last label counts.
-
-    Args:
-        tokens: the tokens of the answer.
-        variants: the tokens that write each label.
-        pieces: the text of each token.
-        questions: the questions, which have the same labels.
+    """Index (from 0) of the token that writes each question's label; None without one. The label stands right behind
+    the question's name, as in ``[Coherence] 4`` or ``"coherence": 4``; the last counts, as after thinking. `variants`:
+    tokens that write each label; `pieces`: text of each token.
     """
     name_pattern = "|".join(map(re.escape, sorted((question.name for question in questions), key=len, reverse=True)))
     labels = "|".join(map(re.escape, sorted(questions[0].labels, key=len, reverse=True)))

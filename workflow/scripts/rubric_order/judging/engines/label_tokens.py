@@ -6,15 +6,12 @@ Spellings = Sequence[Sequence[int]]  # the tokens of one label in each of its sp
 
 
 def single_tokens(spellings: Sequence[Spellings]) -> list[list[int]]:
-    """The single tokens that write each label."""
     return [sorted({tokens[0] for tokens in of_label if len(tokens) == 1}) for of_label in spellings]
 
 
 def problem(labels: Sequence[str], spellings: Sequence[Spellings]) -> str | None:
-    """Reason why the next token's probabilities are not the labels' probabilities; None where they are.
-
-    The numbers `1` and `10`, or the Roman numerals `i` and `iv`, can begin with the same token. The probability of this
-    token is then not the probability of `1` or `i`.
+    """Reason why the next token's probabilities are not the labels'; None where they are. `1` and `10`, or `i` and
+    `iv`, can begin with the same token, whose probability is then not that of `1` or `i`.
     """
     singles = single_tokens(spellings)
     for label, tokens in zip(labels, singles, strict=True):
@@ -28,9 +25,8 @@ def problem(labels: Sequence[str], spellings: Sequence[Spellings]) -> str | None
 
 
 def shared_beginning(labels: Sequence[str]) -> str | None:
-    """Reason why the next token's probabilities may not be the labels' probabilities, found without a tokenizer.
-
-    None where no label is the beginning of another label.
+    """Reason why the next token's probabilities may not be the labels', without a tokenizer; None where no label begins
+    another.
     """
     for label in labels:
         for other in labels:

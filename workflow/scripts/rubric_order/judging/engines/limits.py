@@ -34,11 +34,10 @@ class BudgetSpentError(Exception):
 
 
 class Budget:
-    """A limit on spending. Before a call is sent, the most that it can use is reserved.
+    """A limit on spending, which reserves the most that a call can use before it is sent.
 
-    A call that does not fit waits while other calls are under way, since those may use less than was reserved for them.
-    If a call does not fit when no other call is under way, it is refused, and so are all later calls. If later calls
-    were tried, only the shortest prompts would still be asked, and the answers would be a biased selection.
+    A call that does not fit waits for those under way, which may use less. If none is under way, it and all later ones
+    are refused: else only the shortest prompts would be asked, a biased selection.
     """
 
     def __init__(self, limits: Mapping[str, float | None], spent: Amount | None = None) -> None:
@@ -49,15 +48,10 @@ class Budget:
         self.begin()
 
     def begin(self) -> None:
-        """Change to another event loop. No call may be under way."""
         self._settled = asyncio.Event()
 
     async def reserve(self, most: Amount) -> None:
-        """Reserve the most that a call can use.
-
-        Raises:
-            BudgetSpentError: the message names the limit that would be exceeded.
-        """
+        """Reserve the most that a call can use; BudgetSpentError names the limit that would be exceeded."""
         while self._refusal is None and self._exceeded(most):
             if self._reserved.calls == 0:
                 self.refuse(most)
@@ -69,14 +63,12 @@ class Budget:
         self.hold(most)
 
     def take(self, most: Amount) -> bool:
-        """Reserve an amount if it fits at once; False if it does not."""
         if self._refusal is not None or self._exceeded(most):
             return False
         self.hold(most)
         return True
 
     def hold(self, most: Amount) -> None:
-        """Reserve an amount for calls that were sent before, even if it does not fit."""
         self._reserved = self._reserved.plus(most)
 
     def refuse(self, most: Amount) -> str:
@@ -91,7 +83,6 @@ class Budget:
         return self._refusal
 
     def settle(self, most: Amount, used: Amount) -> None:
-        """Replace the amount that was reserved for a call with the amount that the call used."""
         self._reserved = self._reserved.minus(most)
         self.spent = self.spent.plus(used)
         self._settled.set()
@@ -111,16 +102,10 @@ class Sent:
 
 
 class RateLimiter:
-    """A limit on the requests, and on the tokens, that are sent in any minute.
+    """A limit on the requests and tokens sent in any minute.
 
-    Requests are spaced evenly, since endpoints also count in windows shorter than a minute. A request first counts as
-    the most tokens that it can use. As soon as its true number of tokens is known, it counts as this number.
-
-    Args:
-        requests: most requests per minute; None for no limit.
-        tokens: most tokens per minute; None for no limit.
-        record: file that tells the next job what was sent in the last minute, and when that job may send. None to
-            write no file.
+    Requests are spaced evenly, since endpoints also count in shorter windows. A request counts as the most tokens that
+    it can use until its true number is known. `record`: file for the next job, with what was sent in the last minute.
     """
 
     def __init__(
@@ -137,12 +122,10 @@ class RateLimiter:
         self.begin()
 
     def begin(self) -> None:
-        """Change to another event loop, which has the same clock. No call may be under way."""
         self._turn = asyncio.Lock()  # first come, first served
         self._corrected = asyncio.Event()
 
     def close(self) -> None:
-        """Write the record of the last minute, with times of day in place of the event loop's monotonic times."""
         if self._record is not None:
             zero = time.time() - time.monotonic()
             sent = [[zero + sent.time, sent.tokens] for sent in self._window if sent.counts]
@@ -180,14 +163,12 @@ class RateLimiter:
             return sent
 
     def correct(self, sent: Sent, tokens: int) -> None:
-        """Replace the tokens that a request counts as with the tokens that it did use."""
         if self.tokens and sent.counts:
             self._in_window += tokens - sent.tokens
             sent.tokens = tokens
             self._corrected.set()
 
     def _fits(self, tokens: int, now: float) -> bool:
-        """Tell whether the limit has room for `tokens`. A request above the limit fits if no other request counts."""
         while self._window and self._window[0].time + MINUTE <= now:
             old = self._window.popleft()
             old.counts = False

@@ -57,10 +57,7 @@ def finish_of(finish: object) -> object:
 
 
 def texts_of(message: Mapping[str, Any]) -> dict[str, object]:
-    """The `text`, `refusal` and `reasoning` of a message. Each should be text or None; other values are returned too.
-
-    If an answer comes in parts, the parts of each kind (texts, refusals, thoughts) are joined in their order.
-    """
+    """The `text`, `refusal` and `reasoning` of a message, unchecked; parts of each kind are joined in their order."""
     texts = {
         "text": message.get("content"),
         "refusal": message.get("refusal"),
@@ -79,7 +76,6 @@ def texts_of(message: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _text_of(part: Mapping[str, Any]) -> str | None:
-    """Text of a part; None where the part holds no text."""
     written = next((part[name] for name in ("text", "refusal", "thinking", "reasoning") if name in part), None)
     if isinstance(written, list):  # thoughts can be parts themselves
         pieces = [_text_of(piece) if isinstance(piece, Mapping) else None for piece in written]
@@ -97,11 +93,7 @@ class LoggedToken:
 
     @classmethod
     def of(cls, entry: dict[str, Any]) -> "LoggedToken":
-        """A token from its entry in an answer, in the form of the protocol.
-
-        Raises:
-            KeyError, TypeError, ValueError: the entry does not have this form.
-        """
+        """A token from its entry in an answer; KeyError, TypeError or ValueError if it does not follow the protocol."""
         if not isinstance(entry["token"], str) or not isinstance(entry.get("bytes"), list | None):
             raise TypeError("a token is text, and its bytes are a list")
         listed: dict[str, float] = {}
@@ -118,11 +110,7 @@ class LoggedToken:
 
 
 def _finite(logprob: float) -> float:
-    """A log-probability. Endpoints write -9999 for minus infinity, which JSON does not have.
-
-    Raises:
-        ValueError: it is not a number, or is above 0 by more than rounding.
-    """
+    # endpoints write -9999 for minus infinity, which JSON does not have
     if not logprob <= ROUNDING:
         raise ValueError(f"{logprob!r} is no log-probability")
     return -np.inf if logprob <= -9999 else min(float(logprob), 0.0)
@@ -143,15 +131,8 @@ def start_of_answer(tokens: list[LoggedToken], text: str, reasoned: bool) -> int
 
 
 def read_options(tokens: Sequence[LoggedToken], variants: list[list[str]]) -> tuple[list[float] | None, int | None]:
-    """Log-probability of each label at the place where the answer writes a label, like `vllm_offline.read_options`.
-
-    Args:
-        tokens: the tokens of the answer.
-        variants: the tokens that write each label.
-
-    Returns:
-        Log-probabilities of the labels, and the index (from 0) of the token at this place. Both are None if the
-        log-probabilities are not known.
+    """Log-probability of each label where the answer writes one, and index of that token, like
+    `vllm_offline.read_options`; None if not known.
     """
     label_token_names = {name for label in variants for name in label}
     place = next((index for index, token in enumerate(tokens) if token.name in label_token_names), 0)
@@ -162,9 +143,8 @@ def read_options(tokens: Sequence[LoggedToken], variants: list[list[str]]) -> tu
 def read_several(
     tokens: Sequence[LoggedToken], variants: list[list[str]], questions: Sequence[Question]
 ) -> list[float] | None:
-    """Log-probabilities of the labels, one question after the other, see `vllm_offline.read_several`.
-
-    A question whose log-probabilities are not known has NaN. The result is None if this holds for all questions.
+    """Log-probabilities of the labels, one question after the other, NaN where not known; None if all are. See
+    `vllm_offline.read_several`.
     """
     logprobs: list[float] = []
     token_names, pieces = [token.name for token in tokens], [token.text for token in tokens]
@@ -175,16 +155,10 @@ def read_several(
 
 
 def option_logprobs(listed: Mapping[str, float], variants: list[list[str]]) -> list[float] | None:
-    """Log-probability of each label among the likeliest tokens of a place.
+    """Log-probability of each label among the likeliest tokens of a place, summed over the tokens that write it.
 
-    The probabilities of tokens that write one label are summed. The probabilities of other tokens are not distributed
-    over labels. A token that is not listed is at most as likely as the least likely listed token. This bounds the
-    probability that the labels without a listed token can have together. If the bound is at most `MAX_UNKNOWN_SHARE` of
-    the listed labels' probability, these labels count as impossible. Otherwise the result is None.
-
-    Args:
-        listed: log-probabilities of tokens.
-        variants: the tokens that write each label.
+    An unlisted token is at most as likely as the last listed one. If labels without a listed token can together have at
+    most `MAX_UNKNOWN_SHARE` of the others' probability, they count as impossible; else the result is None.
     """
     by_label = [[listed[name] for name in label if name in listed] for label in variants]
     logprobs = [float(np.logaddexp.reduce(values)) if values else -math.inf for values in by_label]

@@ -39,11 +39,7 @@ STARTS = 1000  # first bytes of an answer, by which an answer other than a JSON 
 
 
 def secret(name: str, where: str) -> str:
-    """The value of an environment variable. No message contains it.
-
-    Raises:
-        InputError: the variable is missing, or a header cannot hold its value.
-    """
+    """The value of an environment variable, in no message; an InputError if it is missing or no header can hold it."""
     value = os.environ.get(name, "").strip()
     if not value:
         raise InputError(f"judge: {where}: the environment has no variable {name}")
@@ -71,7 +67,7 @@ def fill_in(headers: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
 
 
 class Connection:
-    """Access to an endpoint. It is used inside ``async with``, in one event loop at a time."""
+    """Access to an endpoint, inside ``async with``, in one event loop at a time."""
 
     def __init__(
         self,
@@ -113,21 +109,13 @@ class Connection:
     async def post(
         self, address: str, body: Mapping[str, Any], *, limit: int = transport.DEFAULT_LIMIT
     ) -> dict[str, Any]:
-        """Post a body, and return the JSON of the endpoint's answer.
-
-        Args:
-            address: relative to the endpoint's address, or a complete address.
-            body: the body to send.
-            limit: size of the largest answer that is read, in bytes.
-
-        Raises:
-            CallError: there is no answer, or it does not follow the protocol.
-            InputError: no call can succeed.
+        """Post a body, and return the JSON of the answer, of at most `limit` bytes. CallError without a usable answer;
+        InputError if no call can succeed.
         """
         return self._content(await self._call(lambda: self._post(address, body), limit))
 
     async def _post(self, address: str, body: Mapping[str, Any]) -> bytes:
-        """Post a body as the OpenAI client would post it. Returns the bytes of the endpoint's answer."""
+        """Post a body as the OpenAI client would post it."""
         options = {"headers": self._headers}
 
         async def post(http_client: Any) -> None:
@@ -146,23 +134,14 @@ class Connection:
     async def get(
         self, address: str, parameters: Mapping[str, object] | None = None, *, limit: int = transport.DEFAULT_LIMIT
     ) -> dict[str, Any]:
-        """Get JSON from an address of the endpoint. Raises the errors of `post`.
-
-        Args:
-            address: relative to the endpoint's address.
-            parameters: parameters of the query.
-            limit: see `post`.
-        """
         options = {"headers": self._headers, "params": dict(parameters or {})}
         return self._content(await self._call(lambda: self._client.get(address, cast_to=bytes, options=options), limit))
 
     async def delete(self, address: str) -> None:
-        """Delete the object at an address of the endpoint. Raises the errors of `post`."""
         options = {"headers": self._headers}
         await self._call(lambda: self._client.delete(address, cast_to=bytes, options=options), transport.DEFAULT_LIMIT)
 
     async def upload(self, name: str, content: bytes, purpose: str) -> dict[str, Any]:
-        """Upload a file. Returns the endpoint's description of the file. Raises the errors of `post`."""
         options = {"headers": {"Content-Type": "multipart/form-data", **self._headers}}
         file = ("file", (name, content, "application/jsonl"))
         return self._content(
@@ -175,14 +154,12 @@ class Connection:
         )
 
     async def download(self, file_id: str, *, limit: int) -> bytes:
-        """Content of a file of the endpoint. Raises the errors of `post`."""
         options = {"headers": self._headers}
         return await self._call(
             lambda: self._client.get(f"/files/{file_id}/content", cast_to=bytes, options=options), limit
         )
 
     async def _call(self, send: Callable[[], Awaitable[bytes]], limit: int) -> bytes:
-        """The bytes of the endpoint's answer to one call."""
         with transport.transfer(limit) as state:
             try:
                 return await self._answer(send)
@@ -213,20 +190,21 @@ class Connection:
             raise CallError("malformed", "the answer is not whole JSON", billed=True) from None
 
     def _status_error(self, response: Any) -> CallError:
-        """Error for a response without success. Its message comes from the same fields as in the OpenAI client."""
+        """Error for a response without success, with the message of the fields that the OpenAI client reads."""
         text = response.text.strip()
         try:
             content = json.loads(text)
-            shown = f"Error code: {response.status_code} - {content}"
+            words = f"Error code: {response.status_code} - {content}"
         except (ValueError, RecursionError):
-            content, shown = text, text or f"Error code: {response.status_code}"
+            content, words = text, text or f"Error code: {response.status_code}"
         content = content[0] if isinstance(content, list) and content else content  # Gemini's form
-        told = content.get("error", content) if isinstance(content, dict) else content
-        told = told if isinstance(told, dict) else {}
-        return self._error(response.status_code, _code(told), str(told.get("message") or shown), response.headers)
+        error = content.get("error", content) if isinstance(content, dict) else content
+        error = error if isinstance(error, dict) else {}
+        return self._error(
+            response.status_code, _code_and_type(error), str(error.get("message") or words), response.headers
+        )
 
     def _content(self, answer: bytes) -> dict[str, Any]:
-        """The JSON object of an answer. An answer that holds an error raises."""
         try:
             content = _loads(answer)
         except (ValueError, RecursionError):
@@ -238,22 +216,13 @@ class Connection:
         return content
 
     def refusal(self, status: int, content: Mapping[str, Any]) -> CallError:
-        """Error for an answer that holds an error.
-
-        Args:
-            status: status of the answer, used if the error has no status as its code.
-            content: the answer.
-
-        Raises:
-            InputError: no call can succeed.
-        """
-        told = content.get("error")
-        told = told if isinstance(told, dict) else {"message": told}
-        status = told["code"] if isinstance(told.get("code"), int) else status
-        return self._error(status, _code(told), str(told.get("message")), {})
+        """Error for an answer that holds one, whose own status, as its code, precedes `status`."""
+        error = content.get("error")
+        error = error if isinstance(error, dict) else {"message": error}
+        status = error["code"] if isinstance(error.get("code"), int) else status
+        return self._error(status, _code_and_type(error), str(error.get("message")), {})
 
     def plain(self, text: str) -> str:
-        """A message of the endpoint, see `one_line`."""
         return one_line(text, self.secrets)
 
     def _error(self, status: int, code: str, message: str, headers: Mapping[str, str]) -> CallError:
@@ -266,8 +235,8 @@ class Connection:
             )
         details = self.plain(f"{status} {message}")
         if status in MISTAKES:
-            shown = f"{status}" if status == 401 else details  # a message about a key may show parts of it
-            raise InputError(f"judge: {self.base_url} does not accept {MISTAKES[status]}: {shown}")
+            reason = f"{status}" if status == 401 else details  # a message about a key may show parts of it
+            raise InputError(f"judge: {self.base_url} does not accept {MISTAKES[status]}: {reason}")
         after = retry_after(headers)
         soon = after <= MAX_WAIT_SECONDS
         if status == 429:
@@ -283,19 +252,16 @@ class Connection:
         return CallError("bad_request", details)
 
 
-def _code(told: Mapping[str, Any]) -> str:
+def _code_and_type(error: Mapping[str, Any]) -> str:
     """Code and type of an error, in one text. A moderation of OpenRouter has reasons in its place."""
-    metadata = told.get("metadata")
+    metadata = error.get("metadata")
     moderated = isinstance(metadata, dict) and "flagged_input" in metadata
-    return f"{told.get('code')} {told.get('type')}" + " content_filter" * moderated
+    return f"{error.get('code')} {error.get('type')}" + " content_filter" * moderated
 
 
 def _loads(answer: bytes) -> dict[str, Any]:
-    """The JSON object of an answer, whatever content type the endpoint gives.
-
-    Raises:
-        CallError: the answer is not a JSON object, but for example a page in HTML: the address or a setting is wrong.
-        ValueError, RecursionError: the answer begins like a JSON object, and is not valid JSON.
+    """The JSON object of an answer, whatever content type the endpoint gives. A page in HTML, or another non-object, is
+    a CallError: the address or a setting is wrong.
     """
     start = answer[:STARTS].lstrip()
     if start and not start.startswith(b"{"):
@@ -312,7 +278,7 @@ def _loads(answer: bytes) -> dict[str, Any]:
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds that the endpoint asks to wait. It can give seconds, milliseconds or a date."""
+    """Seconds that the endpoint asks to wait, which it gives in seconds, milliseconds or as a date."""
     for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
         value = headers.get(name)
         if value is None:

@@ -59,11 +59,6 @@ class ChatCompletions(Protocol[Chat]):
         await super().__aexit__(*error)
 
     async def prepare(self, request: Request) -> Prepared:
-        """The call for a request.
-
-        Raises:
-            InputError: see `variants`.
-        """
         variants = await self.variants(request)
         body = self.body(request, variants)
         # The most tokens that are booked for one answer.
@@ -74,7 +69,7 @@ class ChatCompletions(Protocol[Chat]):
             prompt=prompt_bytes(body) + MAX_TEMPLATE_TOKENS,
             completion=answer,
             limit=largest(body, answer),
-            read=functools.partial(self.response, request, variants=variants),
+            response=functools.partial(self.response, request, variants=variants),
         )
 
     def usage(self, content: Mapping[str, Any]) -> Usage | None:
@@ -112,11 +107,8 @@ class ChatCompletions(Protocol[Chat]):
         return {key: value for key, value in body.items() if value is not None} | judge.extra_body
 
     async def variants(self, request: Request) -> Variants | None:
-        """The tokens that write each label; None where their log-probabilities are not asked for.
-
-        Raises:
-            InputError: the prompt asks one question whose labels are numbers, and the next token does not distinguish
-                these labels, see `label_tokens.problem`; or vLLM's server does not give the tokens.
+        """The tokens that write each label; None where their log-probabilities are not asked for. One question whose
+        labels are numbers that the next token does not distinguish is an InputError.
         """
         judge = self.under(request.profile)
         wanted = bool(request.names) or judge.answer_format == "score"
@@ -140,7 +132,6 @@ class ChatCompletions(Protocol[Chat]):
         return self._unread(request, reason)
 
     def _unread(self, request: Request, reason: str) -> Variants | None:
-        """Return None. For each set of labels, log once why their probabilities are not asked for."""
         if request.labels not in self._told:
             self._told.add(request.labels)
             log.warning("no option probabilities for scores %s: %s", ", ".join(request.labels), reason)
@@ -165,19 +156,15 @@ class ChatCompletions(Protocol[Chat]):
     def response(
         self, request: Request, content: Mapping[str, Any], usage: Usage | None, variants: Variants | None
     ) -> Response:
-        """The response from an answer. An answer without text is a refusal, a filtered answer, or empty.
-
-        Raises:
-            CallError: the answer does not follow the protocol.
-        """
+        """The response from an answer. An answer without text is a refusal, a filtered answer, or empty."""
         choices = content.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(choice, dict) or not isinstance(message, dict):
             raise CallError("malformed", "the answer has no message", billed=True)
         if choice.get("error"):  # OpenRouter's error in the midst of an answer
-            told = choice["error"].get("message") if isinstance(choice["error"], dict) else choice["error"]
-            raise CallError("server_error", self.connection.plain(str(told)), billed=True)
+            error = choice["error"].get("message") if isinstance(choice["error"], dict) else choice["error"]
+            raise CallError("server_error", self.connection.plain(str(error)), billed=True)
         finish = finish_of(choice.get("finish_reason"))
         texts: dict[str, str | None] = {}
         for name, text in (texts_of(message) | {"finish_reason": finish, "model": content.get("model")}).items():
@@ -238,7 +225,7 @@ def prompt_bytes(body: Mapping[str, Any]) -> int:
 
 
 def largest(body: Mapping[str, Any], max_tokens: int) -> int:
-    """Size of the largest answer that is read, in bytes: far more than the protocol needs for the request."""
+    """Bytes of the largest answer that is read: far more than the protocol needs for the request."""
     if not max_tokens:
         return transport.DEFAULT_LIMIT
     listed = len(body.get("logprob_token_ids", ())) or body.get("top_logprobs", 0)

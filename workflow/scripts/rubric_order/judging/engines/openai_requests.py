@@ -23,4 +23,4 @@ class Asker(asking.Asker):
             usage = protocol.usage(content)
             if usage is not None:
                 call.used = account.used(usage)
-            return received(lambda: prepared.read(content, usage), protocol.connection.secrets)
+            return received(lambda: prepared.response(content, usage), protocol.connection.secrets)

@@ -19,7 +19,6 @@ CalledJudge = TypeVar("CalledJudge", bound=OverHttp)
 
 
 def is_count(count: object) -> TypeGuard[int]:
-    """True for a possible number of tokens: a whole number from 0 to `MAX_TOKENS_COUNTED`."""
     return type(count) is int and 0 <= count <= MAX_TOKENS_COUNTED
 
 
@@ -29,11 +28,9 @@ class Prepared:
 
     Attributes:
         address: relative to the endpoint's address, or a complete address.
-        body: the body to send.
         prompt, completion: the most tokens that the prompt and the answer can have.
-        limit: size of the largest answer that is read, in bytes.
-        read: function that makes the response from the answer and its usage. It raises CallError if the answer does not
-            follow the protocol.
+        limit: bytes of the largest answer that is read.
+        response: made from an answer and its usage; CallError if it does not follow the protocol.
     """
 
     address: str
@@ -41,15 +38,15 @@ class Prepared:
     prompt: int
     completion: int
     limit: int
-    read: Callable[[Mapping[str, Any], Usage | None], Response]
+    response: Callable[[Mapping[str, Any], Usage | None], Response]
 
 
 class Protocol(ABC, Generic[CalledJudge]):
     """A protocol with the settings of one judge. Requests are asked inside ``async with``.
 
     Attributes:
-        VERSION: pattern of the text that a version of a model adds to the model's name.
-        unknown: number of answers in which the probabilities of the options are not known well enough.
+        VERSION: pattern of what a version of a model adds to the model's name.
+        unknown: answers in which the probabilities of the options are not known well enough.
     """
 
     VERSION = DATED
@@ -68,18 +65,14 @@ class Protocol(ABC, Generic[CalledJudge]):
 
     @abstractmethod
     async def prepare(self, request: Request) -> Prepared:
-        """The call for a request.
-
-        Raises:
-            InputError: the request cannot be asked.
-        """
+        """The call for a request; InputError if it cannot be asked."""
 
     @abstractmethod
     def usage(self, content: Mapping[str, Any]) -> Usage | None:
         """Tokens used, as an answer counts them; None if the answer has no counts."""
 
     def wrong_model(self, model: str | None) -> str | None:
-        """Error if an answer is from another model than the one that was asked; None if it is from the right model."""
+        """Error if an answer is from another model than the one that was asked."""
         if model is None or model in self.judge.accepted_names:
             return None
         if re.fullmatch(re.escape(self.judge.shown_name) + self.VERSION, model):

@@ -1,10 +1,8 @@
-"""The sender: a separate process that makes the calls of a judge job. It outlives a killed job while calls are open.
+"""The sender: a separate process that makes the calls of a judge job, and outlives a killed job while calls are open.
 
-If the job made the calls itself, a kill would close their connections, and the answers would be paid for and lost. The
-sender takes requests from the job and gives responses back, over two pipes. A job sends `END` when it ends. If the
-first pipe closes without `END`, the job was killed. In that case the sender sends no more calls, and waits for the
-answers to calls under way. The answers go into the file of open calls, where the next job finds them. The next job
-waits until the sender has ended.
+A kill of the job would close their connections, and the answers would be paid for and lost. If the pipe from the job
+closes without `END`, the job was killed: no more calls are sent, and the answers to those under way go into the file of
+open calls. The next job waits until the sender has ended.
 """
 
 import contextlib
@@ -57,11 +55,7 @@ class Sender(Engine[Metered]):
         self._responses, self._given = Pipe(duplex=False)
 
     def start(self) -> None:
-        """Start the process, and wait until it is ready for requests. `close` ends the process even if this fails.
-
-        Raises:
-            InputError: the engine raised it; or the process has ended.
-        """
+        """Start the process, and wait until it is ready for requests. `close` ends the process even if this fails."""
         path = os.pathsep.join(filter(None, (str(LIBRARY), os.environ.get("PYTHONPATH"))))
         with self._theirs, self._given:
             pipes = self._theirs.fileno(), self._given.fileno()
@@ -85,14 +79,12 @@ class Sender(Engine[Metered]):
         self._responses.close()
 
     def _wait(self) -> int | None:
-        """Wait for the process to end. Returns its status; None if there is no process."""
         status = None if self._process is None else self._process.wait()
         if self._force is not None:
             self._force.cancel()
         return status
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
-        """Answer requests, see `Engine.answer`. For a job that ends early see `Delivery.batches`."""
         finished = Handover()
         ended, room = threading.Event(), queue.SimpleQueue[None]()  # room: an entry per request that may be given
         for _ in range((self.judge.concurrency or 0) + AHEAD):
@@ -135,14 +127,12 @@ class Sender(Engine[Metered]):
                 self._wait()
 
     def _end(self) -> None:
-        """Tell the sender that the job ends, so that the sender ends."""
         self._limit()
         if not self._requests.closed:
             self._send(END)
             self._requests.close()
 
     def _limit(self) -> None:
-        """Kill the process if it does not end in the time that it has: code of others can hold its interpreter."""
         if self._force is None and self._process is not None:
             self._force = threading.Timer(ENDING_SECONDS + FORCE_SECONDS, self._process.kill)
             self._force.daemon = True
@@ -190,7 +180,6 @@ class Sender(Engine[Metered]):
             finished.put(error)
 
     def _take(self, finished: Handover) -> None:
-        """Take responses from the sender until all requests are answered."""
         try:
             while (responses := self._taken()) is not None:
                 finished.put(responses)
@@ -200,12 +189,7 @@ class Sender(Engine[Metered]):
             finished.put(None)
 
     def _taken(self) -> Any:
-        """Next entry from the sender.
-
-        Raises:
-            BaseException: the sender has raised it.
-            InputError: the sender has ended.
-        """
+        """Next entry from the sender; exceptions that it raised, or its end, are raised."""
         try:
             entry = self._responses.recv()
         except (EOFError, OSError):
@@ -243,7 +227,6 @@ def main(requests: Connection, responses: Connection) -> None:
 
 
 def _allow_files() -> None:
-    """Raise the number of open files to the most that the system allows: each call under way has a connection."""
     import resource  # Windows has no such module, but this process does not run there
 
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -252,7 +235,6 @@ def _allow_files() -> None:
 
 
 def _end_within(seconds: float) -> None:
-    """End this process by force `FORCE_SECONDS` after a time, whatever threads of a function still run."""
     faulthandler.dump_traceback_later(seconds + FORCE_SECONDS, exit=True)
 
 
@@ -302,7 +284,6 @@ def _serve(judge: Metered, resources: Resources, requests: Connection, responses
 
 
 def _requests(first: list[Request] | str | None, inbox: Inbox) -> Iterator[Request]:
-    """The requests of one round. A round ends with None, or with `END` if the job ends early."""
     entry = first
     while isinstance(entry, list):
         yield from entry
@@ -310,18 +291,14 @@ def _requests(first: list[Request] | str | None, inbox: Inbox) -> Iterator[Reque
 
 
 def _answer(engine: Engine[Any], requests: Iterator[Request], responses: Connection) -> None:
-    """Pass all responses on, then None; or the exception that was raised.
-
-    Raises:
-        SystemExit: the job ends.
-    """
-    given = engine.answer_in_batches(requests)
+    """Pass all responses on, then None, or the exception that was raised."""
+    batches = engine.answer_in_batches(requests)
     try:
-        for batch in given:
+        for batch in batches:
             _pass_on(batch, responses)
         _pass_on(None, responses)
     except (KeyboardInterrupt, SystemExit) as stop:  # a scheduler sends signals to all processes of a job
-        for batch in signals.yielded_after(given, stop):
+        for batch in signals.yielded_after(batches, stop):
             _pass_on(batch, responses)
         raise
     except InputError as error:  # job and process end: other requests of the round are not asked

@@ -36,11 +36,7 @@ os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 
 
 def start(judge: judges.Server, resources: Resources) -> "Server":
-    """Start a server and wait until it answers.
-
-    Raises:
-        InputError: the server ended, or did not answer in time.
-    """
+    """Start a server and wait until it answers."""
     for _ in range(PORT_TRIES):
         server = Server(judge, resources)
         try:
@@ -103,12 +99,7 @@ class Server:
         raise InputError(f"judge: serve: vLLM's server did not answer within {seconds:g} s (serve/ready_timeout)")
 
     def check(self) -> None:
-        """Check that the server still runs.
-
-        Raises:
-            InputError: the server has ended. The message has the last error that it printed. If it ended before it was
-                ready, its kept output (up to 500 lines) is printed to the standard error.
-        """
+        """Raise the last error that the server printed if it has ended; if it never was ready, print its output."""
         status = self.process.poll()
         if status is not None:
             self._reader.join(5.0)
@@ -138,7 +129,6 @@ class Server:
             os.killpg(self.process.pid, number)
 
     def _read(self) -> None:
-        """Keep the server's last lines of output. Once it is ready, also pass them on: they are warnings and errors."""
         for line in self.process.stdout or ():
             self._output.append(line)
             if self._ready:
@@ -160,13 +150,12 @@ def server_arguments(judge: judges.Server, resources: Resources) -> dict[str, An
 
 
 def server_environment(judge: judges.Server) -> dict[str, str]:
-    """Environment variables of the server. By default the CPU build reserves a core, too much on a small machine."""
+    # by default the CPU build reserves a core, too much on a small machine
     ours = {"VLLM_CPU_NUM_OF_RESERVED_CPU": "0"} if vllm_offline.is_cpu_build() else {}
     return {**ours, **os.environ, **vllm_offline.environment(judge)}
 
 
 def as_options(arguments: dict[str, Any]) -> list[str]:
-    """Options of a command line, from a dictionary of arguments."""
     options = []
     for name, value in arguments.items():
         option = name.replace("_", "-")

@@ -1,4 +1,4 @@
-"""A judge that computes its answers, see `simulation`. It needs no model and no network, and its bias is known."""
+"""A judge that computes its answers, see `simulation`: no model, no network, and a known bias."""
 
 import dataclasses
 import itertools
@@ -64,7 +64,6 @@ class SimulatedEngine(Engine[Simulated]):
     JUDGE = Simulated
 
     def start(self) -> None:
-        """Read the parameters."""
         self.simulation = Simulation.of(self.judge)
 
     def describe(self) -> dict[str, Any]:
@@ -91,12 +90,12 @@ class SimulatedEngine(Engine[Simulated]):
     def _answer_one(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
         """Answers to one question, whose options the prompt shows in some order."""
         n = len(requests[0].labels)
-        shown = np.array([request.shown.ordering for request in requests], dtype=int).reshape(len(requests), n)
+        orderings = np.array([request.shown.ordering for request in requests], dtype=int).reshape(len(requests), n)
         items = [(request.dataset, request.unit_id) for request in requests]
         wording = _wording(requests, n)
-        selection = self._select(self.simulation, requests, items, shown, temperature, shift=0.0, wording=wording)
-        scores = np.take_along_axis(shown, selection.position[:, None] - 1, axis=1)[:, 0]
-        logprobs = _by_score(selection, shown)
+        selection = self._select(self.simulation, requests, items, orderings, temperature, shift=0.0, wording=wording)
+        scores = np.take_along_axis(orderings, selection.position[:, None] - 1, axis=1)[:, 0]
+        logprobs = _score_logprobs(selection, orderings)
         remarks = _remarks(requests)
         for place, request in enumerate(requests):
             score, remark = int(scores[place]), int(remarks[place])
@@ -112,15 +111,13 @@ class SimulatedEngine(Engine[Simulated]):
             )
 
     def _answer_several(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
-        """Answers to several questions: one line per question. A question that the judge fails to answer has no line.
-
-        In a crossed design the prompt lists the levels in some order. In other designs the prompt lists no levels, so
-        that the judge cannot prefer a position of a level.
+        """Answers to several questions, one line each; a failed question has none. Only a crossed design lists the
+        levels: else no position of a level can be preferred.
         """
         places, n = len(requests[0].questions), len(requests[0].labels)
         crossed = bool(requests[0].shown.levels)
         order = [request.shown.levels or range(1, n + 1) for request in requests]
-        shown = np.array(order, dtype=int).reshape(len(requests), n)
+        orderings = np.array(order, dtype=int).reshape(len(requests), n)
         judge = self.simulation
         if not crossed:
             effects = {"preference": "none", "interaction": 0.0, "item_positions": 0.0, "group_positions": 0.0}
@@ -130,9 +127,9 @@ class SimulatedEngine(Engine[Simulated]):
         carried = np.zeros(len(requests))
         for place, shift in enumerate(self.simulation.criterion_shifts(places)):
             items = [(request.dataset, _item_of(request, place)) for request in requests]
-            selection = self._select(judge, requests, items, shown, temperature, shift=shift + carried, place=place)
-            scores = np.take_along_axis(shown, selection.position[:, None] - 1, axis=1)[:, 0]
-            logprobs.append(_by_score(selection, shown))
+            selection = self._select(judge, requests, items, orderings, temperature, shift=shift + carried, place=place)
+            scores = np.take_along_axis(orderings, selection.position[:, None] - 1, axis=1)[:, 0]
+            logprobs.append(_score_logprobs(selection, orderings))
             for line, request, score, failed in zip(
                 lines, requests, scores.tolist(), selection.failed.tolist(), strict=True
             ):
@@ -152,14 +149,14 @@ class SimulatedEngine(Engine[Simulated]):
 
     def _compare(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
         """Answers that say which candidate is best, or rank them all."""
-        shown = np.array([request.shown.ordering for request in requests], dtype=int)
+        orderings = np.array([request.shown.ordering for request in requests], dtype=int)
         (label_kind,) = {request.questions[0].names for request in requests}
         units = [f"{request.dataset}\x1f{request.unit_id}" for request in requests]
         groups = [f"{request.dataset}\x1f{request.options[0].partition('-')[0]}" for request in requests]
         head = f"judge\x1f{self.judge.model}\x1f{self.simulation.seed}"
         comparison = simulation.compare(
             self.simulation,
-            shown,
+            orderings,
             self._merit(requests, head),
             unit=simulation.keys(f"{head}\x1funit\x1f{unit}" for unit in units),
             group=simulation.keys(f"{head}\x1fgroup\x1f{group}" for group in groups),
@@ -185,7 +182,7 @@ class SimulatedEngine(Engine[Simulated]):
             )
 
     def _write(self, requests: Sequence[Request], temperature: float) -> Iterator[Response]:
-        """Reference answers. The level of each is the level that was asked for, plus an error of the judge."""
+        """Reference answers, of the level that was asked for plus an error of the judge."""
         wanted = np.array([request.shown.levels[0] for request in requests], dtype=float)
         sizes = np.array([_asked_scale(request.prompt) for request in requests])
         levels = np.zeros(len(requests))
@@ -233,7 +230,7 @@ class SimulatedEngine(Engine[Simulated]):
         judge: Simulation,
         requests: Sequence[Request],
         items: Sequence[tuple[str, str]],
-        shown: np.ndarray,
+        orderings: np.ndarray,
         temperature: float,
         *,
         shift: float | np.ndarray,
@@ -243,12 +240,9 @@ class SimulatedEngine(Engine[Simulated]):
         """Selections of a judge, one for each request.
 
         Args:
-            judge: the judge's parameters.
-            requests: the requests.
             items: dataset and id of the item that each request is about.
-            shown: orderings of the options, shape (requests, n).
-            temperature: temperature of sampling.
-            shift: number that is added to the opinion of the item of every request; or one number for each request.
+            orderings: of the options, shape (requests, n).
+            shift: added to the opinion of the item, for all requests or for each.
             place: index of the question in the prompt, from 0.
             wording: see `_wording`.
         """
@@ -269,7 +263,7 @@ class SimulatedEngine(Engine[Simulated]):
         opinion = simulation.opinions(judge, quality, item=item_keys, group=group_keys)[of_item] + shift
         return simulation.select(
             judge,
-            shown,
+            orderings,
             opinion=opinion,
             item=item_keys[of_item],
             group=group_keys[of_item],
@@ -292,15 +286,13 @@ class SimulatedEngine(Engine[Simulated]):
 
 
 def _asked_scale(prompt: str) -> int:
-    """The number of score levels, as the prompt for a reference answer gives it."""
     (scale,) = re.findall(r"on the scale from 1 \(worst\) to ([0-9]{1,2}) \(best\)", prompt)[:1]
     return int(scale)
 
 
 def _level_to_judge(prompt: str) -> float | None:
-    """Quality of the response to judge if a simulated judge wrote it as a reference answer; None for other responses.
-
-    A reference answer that the prompt shows in addition to the response does not count.
+    """Quality of the response to judge if a simulated judge wrote it as a reference answer; another reference answer
+    that the prompt shows does not count.
     """
     response = prompt.partition("###Response to evaluate:")[2].partition("###")[0]
     if (level := _LEVEL.search(response)) is None:
@@ -311,8 +303,8 @@ def _level_to_judge(prompt: str) -> float | None:
 
 
 def _kind(request: Request) -> tuple[int, int, int, int, str, str]:
-    shown, questions = request.shown, request.questions
-    sizes = len(request.labels), len(shown.ordering), len(shown.levels), len(questions)
+    form, questions = request.shown, request.questions
+    sizes = len(request.labels), len(form.ordering), len(form.levels), len(questions)
     return *sizes, questions[0].names, request.profile
 
 
@@ -327,28 +319,27 @@ def _padded(requests: Sequence[Request], n: int) -> np.ndarray:
 
 
 def _wording(requests: Sequence[Request], n: int) -> Wording | None:
-    """Wording of the prompts, apart from the order of the levels; None if all prompts have the usual wording."""
+    """Wording of the prompts, apart from the order of the levels; None if all have the usual wording."""
     condition_names = [request.shown.condition for request in requests]
     if {*condition_names} == {BASELINE} or not all(name in conditions.Offered() for name in {*condition_names}):
         return None
     said = [conditions.read(name, n) for name in condition_names]
     text = np.array([condition.reference or 0 for condition in said])
-    number = np.where(text > 0, [condition.shown for condition in said], 0)
+    number = np.where(text > 0, [condition.id_level for condition in said], 0)
     return Wording(np.array([request.labels for request in requests]), number, text)
 
 
 def _item_of(request: Request, place: int) -> str:
-    """Id of the item of question `place` (from 0): the unit's id, and the question's name in small letters."""
     return f"{request.unit_id}-{request.questions[place].name.lower().replace(' ', '_')}"
 
 
-def _by_score(selection: Selection, shown: np.ndarray) -> np.ndarray:
-    """Log-probabilities of the scores 1..n, shape (reads, n)."""
+def _score_logprobs(selection: Selection, orderings: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
-        logprobs: np.ndarray = np.log(np.take_along_axis(selection.probabilities, np.argsort(shown, axis=1), axis=1))
+        logprobs: np.ndarray = np.log(
+            np.take_along_axis(selection.probabilities, np.argsort(orderings, axis=1), axis=1)
+        )
     return logprobs
 
 
 def _remarks(requests: Sequence[Request]) -> np.ndarray:
-    """A number per request, from the hash of its id. It chooses among wordings."""
     return simulation.keys(f"remark\x1f{request.request_id}" for request in requests) >> np.uint64(33)

@@ -40,11 +40,8 @@ class BodyError(Exception):
 
 @dataclass
 class Transfer:
-    """State of one call.
-
-    Attributes:
-        limit: size of the largest body that is read, in bytes after decompression.
-        sent: True once the first byte of the request may have left this machine.
+    """State of one call: most bytes of a decompressed body, and whether the first byte of the request may have left
+    this machine.
     """
 
     limit: int = DEFAULT_LIMIT
@@ -66,11 +63,7 @@ def transfer(limit: int) -> Iterator[Transfer]:
 
 
 def certificates(*, trust_env: bool) -> ssl.SSLContext:
-    """Settings for the check of certificates. Clients share them, since reading the certificates takes long.
-
-    Args:
-        trust_env: use the certificates that the environment names, if it names any.
-    """
+    """Settings for the check of certificates, shared since reading the certificates takes long."""
     named = (os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"))
     return _certificates(trust_env, tuple(named) if trust_env else ())
 
@@ -82,13 +75,8 @@ def _certificates(trust_env: bool, named: tuple[str | None, ...]) -> ssl.SSLCont
 
 
 def client(*, trust_env: bool) -> Any:
-    """An HTTP client for the OpenAI client. Its calls use the state of `transfer`.
-
-    Redirects are not followed: they would take the prompt and the secret headers to an address that config does not
-    name.
-
-    Args:
-        trust_env: use the proxies and the certificates that the environment names.
+    """An HTTP client for the OpenAI client, with the state of `transfer`. Redirects are not followed: they would take
+    the prompt and the secret headers to an address that config does not name.
     """
     return openai.DefaultAsyncHttpxClient(
         trust_env=trust_env,
@@ -102,11 +90,10 @@ def client(*, trust_env: bool) -> Any:
 
 
 class Clients:
-    """HTTP clients that repeat a request of the OpenAI client with other bodies, one client for each call under way.
+    """HTTP clients that repeat a request of the OpenAI client with other bodies, one for each call under way.
 
-    The OpenAI client itself makes each request anew from its settings, which takes as long as sending the request. An
-    HTTP client looks through all of its connections twice in each call, so here each client has one connection. All
-    clients share their cookies.
+    The OpenAI client makes each request anew from its settings, which takes as long as sending it, and an HTTP client
+    looks through all of its connections twice in each call. All clients share their cookies.
     """
 
     def __init__(self, *, trust_env: bool) -> None:
@@ -117,11 +104,8 @@ class Clients:
         self._making = asyncio.Lock()
 
     async def pattern(self, address: str, post: Callable[[Any], Awaitable[object]]) -> Any:
-        """The request that the OpenAI client makes for an address.
-
-        Args:
-            address: relative to the endpoint's address, or a complete address.
-            post: makes the OpenAI client post to the address through a given HTTP client, which sends nothing.
+        """The request that the OpenAI client makes for an address; `post` makes it, through a client that sends
+        nothing.
         """
         if address not in self._patterns:
             async with self._making:
@@ -130,11 +114,10 @@ class Clients:
         return self._patterns[address]
 
     async def _made(self, post: Callable[[Any], Awaitable[object]]) -> Any:
-        """The request that the OpenAI client makes, see `pattern`."""
-        made: list[Any] = []
+        requests: list[Any] = []
 
         async def keep(request: Any) -> Any:
-            made.append(request)
+            requests.append(request)
             return _http.Response(200, json={})
 
         sends_nothing = openai.DefaultAsyncHttpxClient(
@@ -144,11 +127,10 @@ class Clients:
             headers=ACCEPTED,
         )
         await post(sends_nothing)
-        del made[0].headers["content-length"]
-        return made[0]
+        del requests[0].headers["content-length"]
+        return requests[0]
 
     async def send(self, pattern: Any, content: bytes) -> Any:
-        """Send a request like `pattern`, but with another body. Returns the response."""
         free = self._free.pop() if self._free else self._new()
         try:
             request = _http.Request(pattern.method, pattern.url, headers=pattern.headers, content=content)
@@ -159,20 +141,19 @@ class Clients:
             self._free.append(free)
 
     def _new(self) -> Any:
-        made = client(trust_env=self._trust_env)
+        http_client = client(trust_env=self._trust_env)
         if self._clients:
-            made.cookies.jar = self._clients[0].cookies.jar
-        self._clients.append(made)
-        return made
+            http_client.cookies.jar = self._clients[0].cookies.jar
+        self._clients.append(http_client)
+        return http_client
 
     async def aclose(self) -> None:
-        """Close all connections."""
-        for made in self._clients:
-            await made.aclose()
+        for http_client in self._clients:
+            await http_client.aclose()
 
 
 async def _watch(request: Any) -> None:
-    """Note that the sending of a request has begun. An earlier CONNECT request to a proxy does not count."""
+    # an earlier CONNECT request to a proxy does not count
     state = _current.get(Transfer())
 
     async def trace(event: str, details: Mapping[str, Any]) -> None:

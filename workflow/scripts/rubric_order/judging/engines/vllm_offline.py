@@ -43,7 +43,6 @@ QUEUED_PER_RUNNING = 4  # requests in the queue per running request, so that the
 
 
 def environment(judge: Loaded) -> dict[str, str]:
-    """Environment variables for vLLM. A variable that the user has set is kept."""
     ours = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_NO_USAGE_STATS": "1", "TQDM_DISABLE": "1"}
     if is_cpu_build():
         ours["VLLM_CPU_KVCACHE_SPACE"] = "4"
@@ -52,7 +51,6 @@ def environment(judge: Loaded) -> dict[str, str]:
 
 
 def installed() -> str | None:
-    """Name and version of the installed vLLM; None if there is none. The CPU build has another name."""
     for name in ("vllm-cpu", "vllm"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             return f"{name} {importlib.metadata.version(name)}"
@@ -64,11 +62,7 @@ def is_cpu_build() -> bool:
 
 
 def gpus_to_claim(gpus: int) -> int:
-    """Number of GPUs that a job needs if config gives it `gpus`. The CUDA build of vLLM needs at least one GPU.
-
-    Raises:
-        InputError: config gives the job GPUs, but the CPU build is installed, which cannot use them.
-    """
+    """GPUs of a job if config gives it `gpus`: at least one for the CUDA build of vLLM, none for the CPU build."""
     if gpus and is_cpu_build():
         raise InputError(
             f"gpu: the judge asks for {gpus}, but {installed()} computes on the CPU; set up again with"
@@ -78,7 +72,6 @@ def gpus_to_claim(gpus: int) -> int:
 
 
 def engine_arguments(judge: Loaded, resources: Resources) -> dict[str, Any]:
-    """Dictionary of the arguments of vLLM's engine for a judge."""
     arguments = {
         "model": str(resources.model_folder or os.path.expanduser(judge.model)),
         "revision": judge.revision,
@@ -99,7 +92,6 @@ def engine_arguments(judge: Loaded, resources: Resources) -> dict[str, Any]:
 
 
 def _draws(judge: Loaded) -> bool:
-    """True if answers are drawn, under the judge's own settings or under a profile."""
     variants = (judge.under(name) for name in (DEFAULT_PROFILE, *judge.profiles))
     return any(given(variant.sampling.temperature) > 0 for variant in variants)
 
@@ -124,11 +116,6 @@ class VllmEngine(Engine[Vllm]):
         return gpus_to_claim(gpus)
 
     def start(self) -> None:
-        """Load the model.
-
-        Raises:
-            InputError: vLLM does not take an argument, or cannot load the model.
-        """
         warnings.filterwarnings("ignore", category=FutureWarning, module="vllm")
         os.environ.update(environment(self.judge))
         if is_cpu_build():
@@ -217,11 +204,9 @@ class VllmEngine(Engine[Vllm]):
 
     @functools.cache  # noqa: B019 - one engine lives as long as the job
     def under(self, profile: str) -> Vllm:
-        """The judge under one of its profiles."""
         return self.judge.under(profile)
 
     def encode(self, prompt: str, profile: str = DEFAULT_PROFILE, *, begun: str | None = None) -> list[int]:
-        """Tokens that the model gets for a prompt, see `chat.encode`."""
         return chat.encode(self.tokenizer, self.under(profile), prompt, begun=begun)
 
     @functools.cache  # noqa: B019 - one engine lives as long as the job
@@ -232,15 +217,12 @@ class VllmEngine(Engine[Vllm]):
 
     @functools.cache  # noqa: B019 - one engine lives as long as the job
     def label_tokens(self, labels: tuple[str, ...]) -> list[list[int]]:
-        """The single tokens that write each label, alone or after a space."""
         return label_tokens.single_tokens(self.spellings(labels))
 
     @functools.cache  # noqa: B019 - one engine lives as long as the job
     def readable(self, labels: tuple[str, ...], *, several: bool) -> bool:
-        """Tell whether the log-probabilities of labels are asked for. For one question, log once why they are not.
-
-        Raises:
-            InputError: one question is asked, and its labels are numbers that cannot be read.
+        """Tell whether the log-probabilities of labels are asked for; for one question, log once why they are not, and
+        refuse numbers.
         """
         reason = label_tokens.problem(labels, self.spellings(labels))
         if reason and not several:
@@ -298,12 +280,12 @@ class VllmEngine(Engine[Vllm]):
         logprobs, token = None, None
         if completion.logprobs and start is not None and start < len(completion.token_ids):
             answer = completion.token_ids[start:]
-            read = (answer, completion.logprobs[start:], self.label_tokens(request.labels))
+            generated = (answer, completion.logprobs[start:], self.label_tokens(request.labels))
             if request.names:
                 pieces = self.tokenizer.batch_decode([[token] for token in answer])
-                logprobs = read_several(*read, pieces, request.questions)
+                logprobs = read_several(*generated, pieces, request.questions)
             else:
-                logprobs, token = read_options(*read)
+                logprobs, token = read_options(*generated)
                 token += start
         return Response(
             request.request_id,
@@ -319,11 +301,7 @@ class VllmEngine(Engine[Vllm]):
 
 
 def tensor_parallel_size(judge: Loaded, gpus: int) -> int:
-    """Number of GPUs that share a layer: the job's GPUs, divided by the model's copies and by its pipeline stages.
-
-    Raises:
-        InputError: the number of GPUs is not a multiple of copies times stages.
-    """
+    """Number of GPUs that share a layer: the job's, divided by the model's copies and its pipeline stages."""
     gpus = max(gpus, 1)
     copies, stages = (int(judge.engine_args.get(f"{kind}_parallel_size", 1)) for kind in ("data", "pipeline"))
     if gpus % (copies * stages):
@@ -333,10 +311,8 @@ def tensor_parallel_size(judge: Loaded, gpus: int) -> int:
 
 
 def split_reasoning(text: str, end: str, special_tokens: list[str]) -> tuple[str, str]:
-    """A judge's reasoning, and the answer after the mark that ends the reasoning.
-
-    Without that mark the whole text is reasoning, and the answer is empty. Special tokens are removed from the answer.
-    The text still has them because the mark can be a special token.
+    """A judge's reasoning, and the answer after the mark that ends it, without special tokens (the mark can be one).
+    Without the mark all is reasoning.
     """
     reasoning, mark, answer = text.partition(end)
     if not mark:
@@ -347,7 +323,6 @@ def split_reasoning(text: str, end: str, special_tokens: list[str]) -> tuple[str
 
 
 def end_of(tokens: list[int], mark: list[int]) -> int | None:
-    """Index of the token after the first occurrence of `mark`; None where `mark` does not occur."""
     width = len(mark)
     return next((at + width for at in range(len(tokens) - width + 1) if tokens[at : at + width] == mark), None)
 
@@ -355,19 +330,8 @@ def end_of(tokens: list[int], mark: list[int]) -> int | None:
 def read_options(
     token_ids: list[int], logprobs: list[dict[int, Any]], variants: list[list[int]]
 ) -> tuple[list[float], int]:
-    """Log-probability of each label at the place where the answer writes a label.
-
-    That place is the first generated token that is a label, or the first token if no token is a label. The
-    probabilities of tokens that write one label are summed. The probabilities of other tokens are not distributed over
-    labels.
-
-    Args:
-        token_ids: the generated tokens.
-        logprobs: log-probabilities of at least the tokens in `variants`, at each generated token.
-        variants: the tokens that write each label.
-
-    Returns:
-        Log-probabilities of the labels, and the index of the generated token at this place.
+    """Log-probability of each label at the first generated token that is a label (else at the first), and the index of
+    that token; summed over the tokens that write a label (`variants`), other tokens not distributed.
     """
     writing = {token for tokens in variants for token in tokens}
     place = next((index for index, token in enumerate(token_ids) if token in writing), 0)
@@ -381,20 +345,8 @@ def read_several(
     pieces: Sequence[str],
     questions: Sequence[Question],
 ) -> list[float] | None:
-    """Log-probability of each label at the places where the answer writes the labels of several questions.
-
-    For each question, the function looks for the label right behind the question's name, as in ``[Coherence] 4`` or
-    ``"coherence": 4``. If the answer has several such labels for a question, because it repeats one after thinking, the
-    last label counts.
-
-    Args:
-        token_ids, logprobs, variants: see `read_options`.
-        pieces: the text of each token.
-        questions: the questions, which have the same labels.
-
-    Returns:
-        Log-probabilities of the labels, one question after the other. They are NaN for a question without such a label,
-        or with a label that is not a single token. None if all are NaN.
+    """Log-probability of each label, one question after the other, at the place of its label
+    (`label_places.places_of_labels`); NaN without one, or where it is no single token. None if all are NaN.
     """
     values = []
     for place in label_places.places_of_labels(token_ids, variants, pieces, questions):
@@ -403,5 +355,4 @@ def read_several(
 
 
 def option_logprobs(at: dict[int, Any], variants: list[list[int]]) -> list[float]:
-    """Log-probability of each label at one place: the probabilities of the tokens that write it are summed."""
     return [float(np.logaddexp.reduce([at[token].logprob for token in tokens])) for tokens in variants]

@@ -1,4 +1,1 @@
-"""A study of one judge in a folder, without Snakemake.
-
-`judges` reads the judge's name, `inputs` reads the texts, and `study` runs the study.
-"""
+"""A study of one judge in a folder, without Snakemake: `judges` and `inputs` read judge and texts, `study` runs it."""

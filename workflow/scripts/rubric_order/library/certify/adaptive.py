@@ -1,9 +1,7 @@
-"""Asking in rounds: each text is read until its score is known well enough, and no further.
+"""Asking in rounds: each text is read, in a random order of its own, until its score is known well enough.
 
-The judge reads some groups of texts, the probe groups, in all orderings. The card is made from these groups, and a rule
-is learnt on them (`methods.adaptive.boundary`). The judge reads every other text in one ordering after another, in a
-random order of the text's own, until the text is stopped. The next request depends only on the answers so far. So a
-killed run goes on where it was, and a replay of complete answers stops the same texts after the same reads.
+Probe groups are read completely, for the card and for the rule (`methods.adaptive.boundary`). The next request depends
+on the answers so far alone: a killed run goes on, and a replay of complete answers stops the same texts.
 """
 
 from __future__ import annotations
@@ -20,10 +18,10 @@ from rubric_order.base.errors import InputError
 from rubric_order.library.estimates import SEED
 from rubric_order.methods.adaptive import boundary, sequences, stopping
 from rubric_order.methods.adaptive.boundary import Boundary, Goal, Scale
+from rubric_order.methods.uncertainty import enough
 
 LEVEL = 0.95
 DRAWS = 8
-FEWEST = math.ceil(1 / (1 - LEVEL) - 1e-9) - 1  # with fewer probe groups, no rule can be learnt that holds at `LEVEL`
 UNSCORED = "unscored"  # reason for a text that was read completely, and has a read without a score
 
 Ask = Callable[[pd.DataFrame], pd.DataFrame]
@@ -31,13 +29,10 @@ Ask = Callable[[pd.DataFrame], pd.DataFrame]
 
 @dataclass(frozen=True)
 class Adaptive:
-    """Settings of asking in rounds.
+    """Settings of rounds: `target` width in points of a text's interval; groups read completely, 0 for confidence
+    sequences.
 
-    Attributes:
-        target: width in points at which the interval of a text's score is narrow enough.
-        probe_groups: number of groups that are read completely; 0 to stop by confidence sequences, which need no such
-            groups.
-        places: stop a text also if its place among the candidates of its group is settled.
+    With `places`, a text also stops once its place among the candidates of its group is settled.
     """
 
     target: float
@@ -45,31 +40,19 @@ class Adaptive:
     places: bool = False
 
     def check(self) -> None:
-        """Refuse settings that no rule can follow.
-
-        Raises:
-            InputError: a setting is out of range; the message says what was found and what was expected.
-        """
+        """Refuse settings that no rule can follow."""
         if not 0 < self.target < math.inf:
             raise InputError(f"--target-width: expected points above 0, found {self.target:g}")
-        if 0 < self.probe_groups < FEWEST:
-            raise InputError(
-                f"--probe-groups: {self.probe_groups} are too few to learn a rule of {LEVEL:.0%} from; expected"
-                f" {FEWEST} or more, or 0 for confidence sequences"
-            )
+        if self.probe_groups > 0 and (few := enough.RULE.refusal(self.probe_groups, self.probe_groups)):
+            raise InputError(f"--probe-groups: {few}, or 0 for confidence sequences")
 
 
 @dataclass(frozen=True)
 class Texts:
-    """Texts with their planned reads.
+    """Texts with N planned reads each, of strategy ``balanced``, sorted by text and index of the read.
 
-    Attributes:
-        reads: reads of strategy ``balanced``, one row per read and N rows per text, sorted by text and then by index of
-            the read.
-        scale: scale of the scores.
-        group: index of each text's group, from 0, shape (m,).
-        cell: index of each text's combination of group and criterion, from 0, shape (m,).
-        order: see `stopping.orders`, shape (m, N).
+    `group` and `cell` (group and criterion) are indices from 0, shape (m,); `order` is of `stopping.orders`, shape (m,
+    N).
     """
 
     reads: pd.DataFrame
@@ -95,15 +78,7 @@ class Texts:
 
 
 def laid_out(plan: pd.DataFrame, strategy: str) -> Texts:
-    """Texts in a plan, with their reads.
-
-    Args:
-        plan: plan of one dataset, scale and profile, see `contracts.reads.PLAN`.
-        strategy: strategy whose reads are taken.
-
-    Raises:
-        InputError: reads of a text share a request, so that no request can be spared.
-    """
+    """Texts in a plan of one dataset, scale and profile, with their reads of a strategy, which may share no request."""
     reads = plan[plan["strategy"] == strategy].sort_values(["unit_id", "read_index"], kind="stable")
     firsts = reads.drop_duplicates("unit_id")
     size, n = len(reads) // len(firsts), int(reads["n"].iloc[0])
@@ -127,41 +102,33 @@ def probes(texts: Texts, count: int) -> np.ndarray:
 
 
 def learnt(texts: Texts, scores: np.ndarray, setting: Adaptive) -> Boundary:
-    """Rule learnt from texts that were read completely. Texts with a read without a score are left out.
-
-    Args:
-        scores: score of each text in each ordering, shape (m, N).
+    """Rule learnt from texts that were read completely, without those with a missing score; `scores` has shape
+    (m, N).
     """
     complete = ~np.isnan(scores).any(axis=1)
     goal = Goal(setting.target, setting.places, 1 - LEVEL)
     if not complete.any():
         nothing = np.zeros(texts.scale.size)
         return Boundary(nothing, boundary.Spread(0.0, boundary.MOST_PRIOR), np.inf, 0)
-    kept = texts.only(complete)
+    whole = texts.only(complete)
     rng = randomness.generator(SEED, "adaptive rule", str(texts.firsts["dataset"].iloc[0]))
-    return boundary.learn(scores[complete], kept.group, kept.cell, kept.scale, goal, draws=DRAWS, rng=rng)
+    return boundary.learn(scores[complete], whole.group, whole.cell, whole.scale, goal, draws=DRAWS, rng=rng)
 
 
 def in_rounds(texts: Texts, rule: Boundary | None, setting: Adaptive, ask: Ask) -> pd.DataFrame:
-    """Read texts in rounds until each is stopped.
+    """Read texts in rounds until each is stopped, see `described`; a rule of None stands for confidence sequences.
 
-    Args:
-        texts: texts on which no rule was learnt.
-        rule: rule that was learnt; None for confidence sequences.
-        ask: function that takes some of `Texts.reads`, and returns their scores in column ``score``, in the same order.
-
-    Returns:
-        See `described`.
+    `ask` takes some of `Texts.reads` and returns them in the same order with column ``score``.
     """
     size, m = texts.scale.size, len(texts.group)
     values, going = np.full((m, size), np.nan), np.arange(m)
     claimed = None
-    for read in range(size):
+    for turn in range(size):
         if not len(going):
             break
-        asked = ask(texts.next(going, read))
-        values[going, read] = asked["score"].to_numpy(dtype=float, na_value=np.nan)
-        claimed = claims(texts, values[:, : read + 1], rule, setting)
+        asked = ask(texts.next(going, turn))
+        values[going, turn] = asked["score"].to_numpy(dtype=float, na_value=np.nan)
+        claimed = claims(texts, values[:, : turn + 1], rule, setting)
         going = np.flatnonzero(claimed.stops.reason == stopping.READING)
     if claimed is None:
         nothing = np.empty(0)
@@ -170,11 +137,8 @@ def in_rounds(texts: Texts, rule: Boundary | None, setting: Adaptive, ask: Ask) 
 
 
 def claims(texts: Texts, values: np.ndarray, rule: Boundary | None, setting: Adaptive) -> boundary.Claims:
-    """State of each text after t rounds.
-
-    Args:
-        values: scores in the order of the reads, shape (m, t); scores after a text was stopped do not matter.
-        rule: see `in_rounds`.
+    """State of each text after t rounds, from scores in the order of the reads, shape (m, t); those after a stop do not
+    count.
     """
     groups, scale, alpha = stopping.grouped(texts.cell), texts.scale, 1 - LEVEL
     if rule is not None:
@@ -191,17 +155,11 @@ def claims(texts: Texts, values: np.ndarray, rule: Boundary | None, setting: Ada
 
 
 def described(texts: Texts, values: np.ndarray, claimed: boundary.Claims) -> pd.DataFrame:
-    """One row per text: its score with an interval, the number of its reads, and the reason why reading stopped.
+    """One row per text: score with interval, `reads`, `orderings` (reads of a complete text), `spared`, and
+    `stopped_by`.
 
-    Returns:
-        Columns `item_id`, `group_id`, `candidate`, `criterion`, `score`, `low`, `high`, `reads`, `orderings`, `spared`
-        and `stopped_by`. `orderings` is the number of reads of a complete text. `spared` is the number of reads that
-        were not asked; such reads are no failures.
-
-        `stopped_by` is ``width``, ``place``, ``all`` or ``unscored``. With ``width``, the interval is narrow enough.
-        With ``place``, the text's place in its group is settled. With ``all``, all reads were asked, and `score` is
-        certain. With ``unscored``, all reads were asked, but a read has no score: `score` is the mean of the other
-        reads, and there is no interval.
+    ``width``: the interval is narrow enough. ``place``: the place is settled. ``all``: every read, so `score` is
+    certain. ``unscored``: every read, one without a score; `score` is the mean of the others, without an interval.
     """
     firsts, size = texts.firsts, texts.scale.size
     reads, reason = claimed.stops
@@ -227,11 +185,7 @@ def described(texts: Texts, values: np.ndarray, claimed: boundary.Claims) -> pd.
 
 
 def complete(texts: Texts, scores: np.ndarray) -> pd.DataFrame:
-    """Texts that were read completely, in the form of `described`.
-
-    Args:
-        scores: score of each text in each ordering, shape (m, N).
-    """
+    """Texts that were read completely, in the form of `described`; `scores` has shape (m, N)."""
     m, size = scores.shape
     stops = stopping.Stops(np.full(m, size), np.full(m, stopping.ALL))
     mean = scores.mean(axis=1)

@@ -32,14 +32,9 @@ Block = Mapping[str, Any]
 
 
 def default(block: Block, usual: Block, inputs: Inputs) -> Path:
-    """The default folder: named by judge, table of texts and, if answers depend on unusual settings, their digest.
+    """Default folder: named by judge, table of texts and the digest of unusual settings on which answers depend.
 
-    Earlier versions named folders by less. Such a folder is used again if it has the same study.
-
-    Args:
-        block: block of config of the judge.
-        usual: the block without options.
-        inputs: the texts.
+    Earlier versions named folders by less: one with the same study is used again. `usual` is the block without options.
     """
     names = [judge_id(str(block.get("label", "")))]
     if inputs.dataset == OWN:
@@ -59,11 +54,7 @@ def default(block: Block, usual: Block, inputs: Inputs) -> Path:
 
 
 def check(folder: Path, block: Block, inputs: Inputs) -> None:
-    """Refuse a folder that does not belong to a study.
-
-    Raises:
-        InputError: the folder has another study (the message names what differs), or other files.
-    """
+    """Refuse a folder that has another study, or other files."""
     if (folder / CONFIG).exists():
         if difference := next(_differences(folder, block, inputs), None):
             raise InputError(f"{folder}: it has another study ({difference}); expected another --folder")
@@ -82,13 +73,8 @@ def prompt_copy(template: str) -> Path:
 
 
 def _differences(folder: Path, block: Block, inputs: Inputs) -> Iterator[str]:
-    """What distinguishes the study in a folder from another study, in words.
-
-    Texts and groups may be added or left out, and some may have changed. So a table of texts is another if it shares
-    less than half of the texts of the smaller table.
-
-    Raises:
-        InputError: the config of the folder is not as it was written.
+    """Words on what distinguishes the study in a folder from another. A table that shares half of the texts is the
+    same.
     """
     path = folder / CONFIG
     config = reading.read(path)
@@ -112,8 +98,8 @@ def _differences(folder: Path, block: Block, inputs: Inputs) -> Iterator[str]:
             if row.question_x != row.question_y or [*row.levels_x] != [*row.levels_y]:
                 yield f"rubric {row.rubric_id!r:.60}: its wording differs"
     if (items := _table(ITEMS, folder, texts)) is not None:
-        stored, read = ({*table[TEXT].itertuples(index=False)} for table in (items, tables.items))
-        if 2 * len(stored & read) < min(len(stored), len(read)):
+        stored, current = ({*table[TEXT].itertuples(index=False)} for table in (items, tables.items))
+        if 2 * len(stored & current) < min(len(stored), len(current)):
             yield "texts: most of its texts are not among these"
 
 
@@ -139,18 +125,13 @@ def _prompt(block: Block, folder: Path = Path()) -> str | None:
 
 
 def _table(contract: Contract, folder: Path, dataset: str) -> pd.DataFrame | None:
-    """A table in the folder of a study; None if it is not there, or another version wrote it."""
+    """None if the table is not there, or another version wrote it."""
     with contextlib.suppress(InputError):
         return contract.read(folder / "data" / contract.name / f"{dataset}.parquet")
     return None
 
 
 def _only(blocks: object, key: str, path: Path) -> tuple[str, Mapping[str, Any]]:
-    """Id and settings of a config's only judge, or of its only dataset.
-
-    Raises:
-        InputError: there is no judge or dataset, or more than one.
-    """
     if not isinstance(blocks, Mapping) or len(blocks) != 1:
         raise InputError(f"{path}: {key}: expected one, as certify wrote it; give another --folder, or run Snakemake")
     ((name, settings),) = blocks.items()

@@ -20,14 +20,8 @@ SAMPLE_NOTE = (
 
 @dataclass(frozen=True)
 class Inputs:
-    """The items of a study.
-
-    Attributes:
-        dataset: id of the dataset.
-        adapter: adapter of the dataset.
-        sources: dictionary from the adapter's name of a file to its path: files of the user, or of the package.
-        tables: items, rubrics and pairs of the groups that are kept.
-        limit: number of groups that are kept, from the first; None for all.
+    """Items of a study: tables of the first `limit` groups (None for all), and the adapter's `sources`, of user or
+    package.
     """
 
     dataset: str
@@ -38,20 +32,15 @@ class Inputs:
 
     @property
     def n(self) -> int:
-        """Number of score levels.
-
-        Raises:
-            InputError: the rubrics have different numbers of levels.
-        """
+        """Number of score levels, the same for all rubrics."""
         counts = sorted({len(levels) for levels in self.tables.rubrics["levels"]})
         if len(counts) > 1:
-            shown = ", ".join(map(str, counts))
-            raise InputError(f"{self.named}: rubrics with {shown} levels; expected one number of levels in a study")
+            numbers = ", ".join(map(str, counts))
+            raise InputError(f"{self.named}: rubrics with {numbers} levels; expected one number of levels in a study")
         return counts[0]
 
     @property
     def named(self) -> str:
-        """The files, for messages."""
         return ", ".join(map(str, self.sources.values()))
 
     def copied_as(self) -> dict[str, str]:
@@ -59,7 +48,6 @@ class Inputs:
         return {name: f"{name}{path.suffix.lower()}" for name, path in self.sources.items()}
 
     def copy_to(self, folder: Path) -> None:
-        """Copy the files into the folder of a study."""
         for name, copied in self.copied_as().items():
             files.copy(self.sources[name], folder / copied)
 
@@ -67,22 +55,15 @@ class Inputs:
         """The block of config, with paths in the study's folder."""
         paths = {name: {"path": copied} for name, copied in self.copied_as().items()}
         label = "Sample of rubric-order" if self.dataset == SAMPLE else self.sources["items"].stem
-        made: dict[str, Any] = {"adapter": self.adapter, "label": label, "files": paths}
-        made |= {} if self.limit is None else {"limit": self.limit}
-        made |= {"gold": gold.INTENDED} if self.dataset == SAMPLE else {}
-        return made | ({} if self.n == 5 else {"human_scale": [1, self.n]})
+        block: dict[str, Any] = {"adapter": self.adapter, "label": label, "files": paths}
+        block |= {} if self.limit is None else {"limit": self.limit}
+        block |= {"gold": gold.INTENDED} if self.dataset == SAMPLE else {}
+        return block | ({} if self.n == 5 else {"human_scale": [1, self.n]})
 
 
 def read(items: Path | None, rubric: Path | None, *, groups: int | None = None) -> Inputs:
-    """The items of a study, checked.
-
-    Args:
-        items: table of the user, see ``docs/custom_data.md``; None for the sample.
-        rubric: YAML file with the rubric, if the table has none.
-        groups: number of groups that are kept, from the first; None for all.
-
-    Raises:
-        InputError: a file cannot be read, or an item, rubric or level is not as described.
+    """Items of a study, checked: the user's table, or the sample (None); `rubric` is a YAML file where the table has
+    none.
     """
     if items is None:
         if rubric is not None:

@@ -29,18 +29,7 @@ LIMIT = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(calls|tokens)?")
 
 @dataclass(frozen=True)
 class Options:
-    """Settings of a judge that have an option of their own. None stands for the default of a setting.
-
-    Attributes:
-        model: name of the model at an endpoint.
-        api_key_env: environment variable that holds the key.
-        key_over_http: send the key over plain http to another machine.
-        answer_format: ``feedback`` for feedback and then the score, or ``score`` for the score alone.
-        template: file of a prompt of the user's own.
-        prices: price of a million tokens of prompts, and of answers, such as ``0.4,1.6``.
-        budget: money, or a number of calls or tokens, such as ``2.50`` or ``500calls``.
-        changes: further settings, each ``KEY=VALUE``, such as ``sampling/temperature=0.7``.
-    """
+    """Settings of a judge that have an option of their own, as commands write them; None for the default."""
 
     model: str | None = None
     api_key_env: str | None = None
@@ -53,36 +42,27 @@ class Options:
 
 
 def block(word: str, options: Options) -> dict[str, Any]:
-    """The block of config of a judge.
+    """Block of config of a judge, from a word of `FORMS`.
 
-    Args:
-        word: see `FORMS`.
-        options: further settings of the judge.
-
-    Raises:
-        InputError: the word is of no such form, or an option does not fit it.
-
-    Examples:
-        >>> block("http://localhost:8000/v1", Options(model="m"))["base_url"]
-        'http://localhost:8000/v1'
-        >>> block("my_judges:score", Options())["engine"]
-        'python'
+    >>> block("http://localhost:8000/v1", Options(model="m"))["base_url"]
+    'http://localhost:8000/v1'
+    >>> block("my_judges:score", Options())["engine"]
+    'python'
     """
-    made = _of_word(word, options.model)
-    made |= {"api_key_env": options.api_key_env} if options.api_key_env is not None else {}
-    made |= {"key_over_http": True} if options.key_over_http else {}
-    made |= {"answer_format": options.answer_format} if options.answer_format is not None else {}
-    made |= {"template": os.path.abspath(options.template)} if options.template is not None else {}
-    made |= {"prices": _prices(options.prices)} if options.prices is not None else {}
+    settings = _word_block(word, options.model)
+    settings |= {"api_key_env": options.api_key_env} if options.api_key_env is not None else {}
+    settings |= {"key_over_http": True} if options.key_over_http else {}
+    settings |= {"answer_format": options.answer_format} if options.answer_format is not None else {}
+    settings |= {"template": os.path.abspath(options.template)} if options.template is not None else {}
+    settings |= {"prices": _prices(options.prices)} if options.prices is not None else {}
     for change in options.changes:
-        _change(made, change)
+        _change(settings, change)
     if options.budget is not None:
-        made["budget"] = _budget(options.budget, made)
-    return made
+        settings["budget"] = _budget(options.budget, settings)
+    return settings
 
 
-def _of_word(word: str, model: str | None) -> dict[str, Any]:
-    """The block that a word alone stands for."""
+def _word_block(word: str, model: str | None) -> dict[str, Any]:
     kind, colon, rest = word.partition(":")
     if ADDRESS.match(word):
         return _endpoint("openai", word, model)
@@ -97,7 +77,7 @@ def _of_word(word: str, model: str | None) -> dict[str, Any]:
         where = {"base_url": OPENAI, "api_key_env": OPENAI_KEY}
         return {"engine": kind, "model": rest, "label": rest, **where, **named}
     if word.endswith(SUFFIXES):
-        return _of_file(word, model)
+        return _file_block(word, model)
     if MODULE_AND_NAME.fullmatch(word):
         named = {} if model is None else {"model": model}
         return {"engine": "python", "function": word, "folder": os.getcwd(), "label": word, **named}
@@ -110,20 +90,19 @@ def _endpoint(kind: str, address: str, model: str | None) -> dict[str, Any]:
     return {"engine": kind, "model": model, "label": model, "base_url": address.rstrip("/")}
 
 
-def _of_file(path: str, model: str | None) -> dict[str, Any]:
-    """A block of config from a file of its own."""
+def _file_block(path: str, model: str | None) -> dict[str, Any]:
     content = files.read_yaml(path)
     if not isinstance(content, Mapping) or "engine" not in content:
-        shown = files.listed(map(str, content)) if isinstance(content, Mapping) else f"{content!r:.60}"
-        raise InputError(f"{path}: expected the block of one judge, with its engine; found {shown}")
-    made = dict(content)
+        text = files.listed(map(str, content)) if isinstance(content, Mapping) else f"{content!r:.60}"
+        raise InputError(f"{path}: expected the block of one judge, with its engine; found {text}")
+    block = dict(content)
     if model is not None:
-        made["model"] = model
-    if made["engine"] == "python":
-        made.setdefault("folder", ".")
+        block["model"] = model
+    if block["engine"] == "python":
+        block.setdefault("folder", ".")
     # The study is in another folder, from which Snakemake may run it.
-    made |= {key: os.path.abspath(made[key]) for key in PATHS if isinstance(made.get(key), str)}
-    return {"label": made.get("model") or Path(path).stem} | made
+    block |= {key: os.path.abspath(block[key]) for key in PATHS if isinstance(block.get(key), str)}
+    return {"label": block.get("model") or Path(path).stem} | block
 
 
 def _prices(text: str) -> dict[str, float]:
@@ -138,7 +117,6 @@ def _prices(text: str) -> dict[str, float]:
 
 
 def _budget(text: str, made: Mapping[str, Any]) -> dict[str, float | int]:
-    """The block ``budget`` of a judge."""
     limit = LIMIT.fullmatch(text.strip())
     if limit is None or (limit[2] and not limit[1].isdigit()):
         raise InputError(f"--budget: expected money, or a number such as 500calls or 1000000tokens, found {text!r:.60}")
@@ -152,11 +130,7 @@ def _budget(text: str, made: Mapping[str, Any]) -> dict[str, float | int]:
 
 
 def _change(made: dict[str, Any], change: str) -> None:
-    """Set one key of a block, in place.
-
-    Raises:
-        InputError: the change is not ``KEY=VALUE``, or the value is no YAML.
-    """
+    """Set one key of a block, from ``KEY=VALUE`` with a value in YAML, in place."""
     path, equals, text = change.partition("=")
     if not equals or not path:
         raise InputError(f"--set: expected KEY=VALUE, such as sampling/temperature=0.7, found {change!r:.60}")
@@ -172,11 +146,10 @@ def _change(made: dict[str, Any], change: str) -> None:
 
 
 def judge_id(label: str) -> str:
-    """Id of a judge, made from its label. No judge that comes with a clone has such an id.
+    """Id of a judge, made from its label; no judge that comes with a clone has such an id.
 
-    Examples:
-        >>> judge_id("org/Model-7B")
-        'judge_model_7b'
+    >>> judge_id("org/Model-7B")
+    'judge_model_7b'
     """
     name = re.sub("[^a-z0-9]+", "_", label.rpartition("/")[2].lower()).strip("_")
     return f"judge_{name}" if name else "judge"

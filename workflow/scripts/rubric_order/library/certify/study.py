@@ -1,8 +1,7 @@
 """A study of one judge in a folder: planned, asked, scored and estimated as the workflow does it, without Snakemake.
 
-The folder has the study's config, ``certify.yaml``, and the judge's response store at the path where the workflow looks
-for it. So Snakemake can run the same study there, and asks nothing again. Folder ``data`` has the tables of the stages,
-with the names that they have in the workflow under ``results``.
+Config (``certify.yaml``) and response store lie where the workflow looks for them, so Snakemake can go on there. Folder
+``data`` has the tables of the stages, named as under ``results``.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ import yaml
 from rubric_order import probes, registry, tables
 from rubric_order.base import files, locks, parquet
 from rubric_order.base.errors import InputError
-from rubric_order.base.labels import Labels, in_order
+from rubric_order.base.labels import Labels, order_by_labels
 from rubric_order.base.readouts import READ, Readout
 from rubric_order.cards import summary
 from rubric_order.cards.card import Card
@@ -75,13 +74,7 @@ NOT_ALL_ASKED = "# Texts were read until they were known well enough: Snakemake 
 
 @dataclass(frozen=True)
 class Certification:
-    """A study of one judge.
-
-    Attributes:
-        folder: folder into which the study is written.
-        run: config of the study, complete and checked.
-        inputs: items of the study.
-    """
+    """A study of one judge: its folder, its complete config, its items."""
 
     folder: Path
     run: Run
@@ -89,22 +82,18 @@ class Certification:
 
     @property
     def name(self) -> str:
-        """Id of the judge."""
         (name,) = self.run.used_judges
         return name
 
     @property
     def judge(self) -> Judge:
-        """The judge."""
         return self.run.config.judges[self.name]
 
     @property
     def store(self) -> Store:
-        """The judge's response store."""
         return Store(self.folder / "results/store" / self.name)
 
     def _path(self, of_workflow: str) -> Path:
-        """Path of a file that the workflow has under ``results``."""
         return self.folder / "data" / Path(of_workflow).relative_to("results")
 
     @property
@@ -128,16 +117,12 @@ class Certification:
         return self.run.config.studies[STUDY].probe
 
     def plan(self) -> int:
-        """Write the reads of the study and its distinct requests, and return the number of requests.
-
-        Raises:
-            InputError: an item or the template cannot be used.
-        """
+        """Write the reads of the study and its distinct requests; returns the number of requests."""
         study, dataset = self.run.config.studies[STUDY], self.inputs.dataset
         paths = [self._path(f"results/{kind}/{dataset}.parquet") for kind in ("items", "rubrics", "pairs")]
-        given = self.inputs.tables
+        inputs = self.inputs.tables
         for contract, table, path in zip(
-            (ITEMS, RUBRICS, PAIRS), (given.items, given.rubrics, given.pairs), paths, strict=True
+            (ITEMS, RUBRICS, PAIRS), (inputs.items, inputs.rubrics, inputs.pairs), paths, strict=True
         ):
             contract.write(table, path, dataset=dataset)
         texts = ITEMS.read(paths[0]), RUBRICS.read(paths[1]), PAIRS.read(paths[2])
@@ -154,8 +139,8 @@ class Certification:
         )
         PLAN.write(reads, self._plan, study=STUDY, judge=self.name, probe=self._probe)
         greedy = self.judge.greedy_profiles(reads["profile"].unique())
-        requests = planned.of_reads(PLAN.read(self._plan), *texts, template, probe=self._probe, greedy=greedy)
-        REQUESTS.write(parquet.in_row_groups(REQUESTS.table(requests)), self._requests)
+        requests = planned.render_reads(PLAN.read(self._plan), *texts, template, probe=self._probe, greedy=greedy)
+        REQUESTS.write(parquet.split_row_groups(REQUESTS.table(requests)), self._requests)
         return len(requests)
 
     def _template(self) -> Path:
@@ -175,39 +160,21 @@ class Certification:
         return costs.judge_costs(self.judge, {STUDY: self._requests}, reads, self.store, encode=None).iloc[0]
 
     def pilot(self, watch: shard.Watch = progress) -> tuple[int, str]:
-        """Ask a sample of the requests, see `pilot.sample`. Returns their number, and how many answers were read.
-
-        Raises:
-            InputError: see `shard.judge`.
-        """
+        """Ask a sample of the requests, see `pilot.sample`; returns their number, and how many answers were read."""
         asked, _ = pilot.sample([self._requests], [self._probe])
         return len(asked), str(pilot.read(asked, self._ask(asked, watch), self.judge))
 
     def ask(self, watch: shard.Watch = progress) -> None:
-        """Ask the requests that the store does not answer, and write all responses and their scores.
-
-        Raises:
-            InputError: see `shard.judge`; or the answers come from several versions of the judge.
-        """
+        """Ask the requests that the store does not answer, and write all responses and their scores."""
         asked, studies = planned.read_studies([self._requests], [self._probe], 1, 1)
         self._keep(self._ask(asked, watch), studies, PLAN.read(self._plan))
 
     def ask_in_rounds(self, setting: Adaptive, watch: shard.Watch = progress) -> pd.DataFrame:
-        """Ask until the score of each text is known well enough, and write these scores.
+        """Ask until the score of each text is known well enough; returns `adaptive.described` with ``probe``, as in
+        `ADAPTIVE`.
 
-        The probe groups are asked first, completely. Only responses, scores and reads of the probe groups are written.
-        The number of reads of any other text depends on the answers to it. So the reads of other texts are no sample
-        from which a bias can be estimated.
-
-        Args:
-            setting: settings that decide when a text is stopped.
-
-        Returns:
-            A table of all texts, see `adaptive.described`, with the further column ``probe``. The file `ADAPTIVE` has
-            this table too.
-
-        Raises:
-            InputError: see `ask`; or reads of a text share a request.
+        Responses and scores of the probe groups alone are written: how often others are read depends on their answers,
+        so their reads are no sample for a bias.
         """
         plan = PLAN.read(self._plan)
         texts = adaptive.laid_out(plan, STRATEGIES[0])
@@ -241,11 +208,7 @@ class Certification:
         return table
 
     def _keep(self, responses: pd.DataFrame, studies: list[str], reads: pd.DataFrame) -> None:
-        """Write responses, and the scores of the reads that they answer.
-
-        Args:
-            studies: the study of each response.
-        """
+        """Write responses, with the study of each, and the scores of the reads that they answer."""
         judge = self.judge
         answers.write(responses, self._responses, studies=studies, judge=judge, names=judge.accepted_names)
         answered = read_requested([self._responses], reads["request_id"], [*RESPONSES, *usage.TOKENS])
@@ -259,15 +222,14 @@ class Certification:
         files.write_csv(plain, self.folder / READS)
 
     def _ask(self, requests: pd.DataFrame, watch: shard.Watch) -> pd.DataFrame:
-        """Ask some requests, and return the responses."""
         files.remove_leftovers(self.store.folder)
         return jobs.respond(requests, self.judge, self.store, Resources(), second_requests=True, watch=watch)
 
     @contextlib.contextmanager
     def _asking(self, watch: shard.Watch) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
-        """Context with a function that asks requests and returns the responses. Several calls use one engine."""
+        """Several calls of the function use one engine."""
         files.remove_leftovers(self.store.folder)
-        with jobs.in_rounds(self.judge, self.store, Resources(), second_requests=True, watch=watch) as ask:
+        with jobs.open_rounds(self.judge, self.store, Resources(), second_requests=True, watch=watch) as ask:
             yield ask
 
     def written(self) -> list[str]:
@@ -276,18 +238,12 @@ class Certification:
 
     def statistics(self, names: Iterable[str] = CARDS) -> dict[str, pd.DataFrame]:
         """Dictionary from each statistic to its estimates, computed once; by default the statistics of cards."""
-        labels, made = Labels(**labels_of(self.run)), dict[str, Path]()
-        return {name: in_order(ESTIMATES.read(self._estimated(name, made)), labels) for name in names}
+        labels, paths = Labels(**labels_of(self.run)), dict[str, Path]()
+        return {name: order_by_labels(ESTIMATES.read(self._estimated(name, paths)), labels) for name in names}
 
     def _estimated(self, name: str, made: dict[str, Path]) -> Path:
-        """Compute one statistic, unless it is in `made`, and return its file.
-
-        The statistics whose files this statistic reads are computed first, in the same way.
-
-        Args:
-            name: name of the statistic.
-            made: dictionary from each statistic that is already computed to its file. The function adds each statistic
-                that it computes.
+        """File of one statistic, which is computed after those that it reads, unless `made` has it; `made` gets all of
+        them.
         """
         if name in made:
             return made[name]
@@ -298,17 +254,17 @@ class Certification:
             return self._estimated(Path(path).stem, made) if path.startswith(STATISTICS) else self._path(path)
 
         paths = {argument: [*map(there, listed)] for argument, listed in stages.inputs(name).items()}
-        read = contract_inputs.read(module.COLUMNS, paths)
+        tables = contract_inputs.read(module.COLUMNS, paths)
         settings = stages.arguments(name)
         output = self._path(f"results/statistics/{name}.parquet")
-        ESTIMATES.write(module.estimate(**read, **settings), output, **settings)
+        ESTIMATES.write(module.estimate(**tables, **settings), output, **settings)
         made[name] = output
         return output
 
     def cards(self) -> list[Card]:
         """The bias cards of the judge, which are also written as ``summary.json`` and as a page."""
-        shown = {kind: Shown(self.run, kind) for kind in KINDS}
-        behind = {name for kind in KINDS for name in shown[kind].statistics}
+        drawings = {kind: Shown(self.run, kind) for kind in KINDS}
+        behind = {name for kind in KINDS for name in drawings[kind].statistics}
         statistics = self.statistics(dict.fromkeys([*CARDS, *sorted(behind)]))
         prices = self.judge.capabilities.prices
         key = {"study": STUDY, "judge": self.name, "dataset": self.inputs.dataset}
@@ -329,8 +285,8 @@ class Certification:
         page = summary.page(
             [dataclasses.replace(card, notes=(*card.notes, *notes)) for card in cards],
             content,
-            tables=[self._table(shown["tables"], name, statistics, labels) for name in self.run.config.tables],
-            figures=[self._figure(shown["figures"], name, statistics, labels) for name in self.run.config.figures],
+            tables=[self._table(drawings["tables"], name, statistics, labels) for name in self.run.config.tables],
+            figures=[self._figure(drawings["figures"], name, statistics, labels) for name in self.run.config.figures],
             labels=labels,
             reads={},
             table_folder="data/tables",
@@ -344,7 +300,6 @@ class Certification:
         return [SAMPLE_NOTE] if self.inputs.dataset == SAMPLE else []
 
     def _table(self, shown: Shown, name: str, statistics: Mapping[str, pd.DataFrame], labels: Labels) -> summary.Shown:
-        """A table, written as the workflow writes it."""
         module = importlib.import_module(registry.module("tables", name))
         wanted = {statistic: statistics[statistic] for statistic in shown.statistics_of(name)}
         rows, printed = rendering.rendered(module.TABLE, wanted, shown.arguments(name), labels)
@@ -354,7 +309,6 @@ class Certification:
         return summary.Shown(shown.title_of(name), caption, stem.with_suffix(".html"))
 
     def _figure(self, shown: Shown, name: str, statistics: Mapping[str, pd.DataFrame], labels: Labels) -> summary.Shown:
-        """A figure, drawn as the workflow draws it."""
         module = importlib.import_module(registry.module("figures", name))
         wanted = {statistic: statistics[statistic] for statistic in shown.statistics_of(name)}
         path = self._path(f"results/figures/{name}.svg")
@@ -369,18 +323,9 @@ class Certification:
 def prepare(
     folder: Path, block: Mapping[str, Any], inputs: Inputs, *, in_rounds: bool = False
 ) -> Iterator[Certification]:
-    """Context with a study in a folder: its config and its files. A study that is already there is continued.
+    """Context with a study in a folder, new or continued; other processes that prepare one there wait until it ends.
 
-    Until the block ends, another process that prepares a study in the folder waits.
-
-    Args:
-        folder: folder of the study; it is made if it is missing.
-        block: block of config of the judge, see `judges.block`.
-        inputs: the items.
-        in_rounds: whether the study will ask only some of its reads; its config then says so.
-
-    Raises:
-        InputError: a setting cannot be used, or the folder has another study.
+    With `in_rounds`, the config says that only some reads are asked.
     """
     folder = folder.absolute()
     name = judge_id(str(block.get("label", "")))
@@ -408,7 +353,7 @@ def prepare(
             "parse_failures": {"study": STUDY},
         },
     }
-    run = Run.load(_with_paths_in(folder, written), folder, dry=True)
+    run = Run.load(_absolute_paths(folder, written), folder, dry=True)
     _check_engine(run.config.judges[name])
     if (folder / CONFIG).exists():  # then another study need not wait to be refused
         folders.check(folder, block, inputs)
@@ -426,8 +371,7 @@ def prepare(
         yield Certification(folder, run, inputs)
 
 
-def _with_paths_in(folder: Path, written: Mapping[str, Any]) -> dict[str, Any]:
-    """A config with absolute paths to the files of its datasets in a folder."""
+def _absolute_paths(folder: Path, written: Mapping[str, Any]) -> dict[str, Any]:
     blocks = {
         name: block
         | {"files": {key: {"path": str((folder / file["path"]).absolute())} for key, file in block["files"].items()}}
@@ -437,11 +381,6 @@ def _with_paths_in(folder: Path, written: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_engine(judge: Judge) -> None:
-    """Refuse a judge that this process cannot ask.
-
-    Raises:
-        InputError: the model is loaded by a job, the answers are recorded, or a package is missing.
-    """
     if judge.LOADED or not judge.ASKED:
         expected = "expected an endpoint, a decision model or a function; others take a clone and a config (make run)"
         raise InputError(f"engine {judge.engine!r}: {expected}")

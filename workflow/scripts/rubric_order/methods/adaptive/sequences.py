@@ -1,10 +1,7 @@
-"""Confidence sequences for the mean of an item's reads, which are taken in random order without replacement.
+"""Confidence sequences for the mean of an item's N reads, taken in random order without replacement.
 
-An item has a finite set of N orderings. The target is the item's mean over all of them: a number that is certain once
-all orderings are read. A confidence sequence gives an interval after each read. With probability 1 - alpha, all of
-these intervals contain the target. So reading may stop at any time, for any reason, and the interval at that time is
-valid. The only assumption is that the order of the reads is drawn at random. Nothing is assumed about the judge or
-about other items.
+With probability 1 - alpha, the intervals after all reads contain the mean, so reading may stop at any time for any
+reason. Nothing is assumed but the random order.
 """
 
 import numpy as np
@@ -17,16 +14,8 @@ _ROUNDING = 1e-9
 
 
 def certain(values: np.ndarray, *, size: int, low: float, high: float) -> np.ndarray:
-    """Certain bounds of the mean of all reads. They hold because further reads lie on the scale.
-
-    Args:
-        values: scores in the order of the reads, shape (m, t), t at most `size`; NaN for a read without a score.
-        size: N, number of all reads of an item.
-        low: lowest possible score.
-        high: highest possible score.
-
-    Returns:
-        Shape (m, t, 2), in points; NaN from the first read without a score.
+    """Bounds of the mean of all reads, because further reads lie on the scale; shape (m, t) -> (m, t, 2), NaN from the
+    first read without a score.
 
     >>> certain(np.array([[3.0, 5.0]]), size=4, low=1, high=5).tolist()
     [[[1.5, 4.5], [2.5, 4.5]]]
@@ -39,29 +28,15 @@ def certain(values: np.ndarray, *, size: int, low: float, high: float) -> np.nda
 def intervals(
     values: np.ndarray, *, size: int, low: float, high: float, alpha: float | np.ndarray, whole: bool
 ) -> np.ndarray:
-    """Confidence sequence of each item: the interval of its mean over all N reads, after each of the first t reads.
+    """Interval of each item's mean over all N reads, after each of the first t, shape (m, t) -> (m, t, 2).
 
-    For each possible mean m, a gambler bets against m. If m is true, the next score has the expectation
-    (N m - sum so far) / (N - reads so far). So the bets are fair, and the capital reaches 1 / alpha with probability
-    alpha at most (Ville's inequality). A mean is excluded once the capital of the bets against it reaches 1 / alpha.
-    Half of the capital is bet on higher scores and half on lower scores. Each half has parts, and each part bets a
-    fixed share of its own capital in each read (`BETS`). The largest part bets all of its capital, because reads are
-    few.
+    A mean is excluded once a gambler's capital against it reaches 1 / alpha (Ville's inequality). Half of the capital
+    is bet on higher and half on lower scores, in parts that each bet a fixed share (`BETS`). Intervals only narrow,
+    within `certain`; where all means are excluded, the interval is `certain`. `whole`: only multiples of 1 / N are
+    possible means.
 
-    Args:
-        values: scores in the order of the reads, shape (m, t), t at most `size`; NaN for a read without a score.
-        size: N, number of all reads of an item.
-        low: lowest possible score.
-        high: highest possible score.
-        alpha: probability that any of an item's intervals misses the mean, one number or shape (m,).
-        whole: True if scores are whole numbers, so that only multiples of 1 / N are possible means.
-
-    Returns:
-        Shape (m, t, 2), in points; NaN from the first read without a score. An interval is never outside `certain`, and
-        never wider than after an earlier read, with one exception: if all means are excluded, it is `certain`.
-
-    Source: Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, Section 4 (without
-    replacement). The source has bets that learn; the fixed shares are ours, because reads are few.
+    Source: Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, Section 4. Their
+    bets learn; fixed shares are ours, because reads are few.
 
     >>> scores = np.full((1, 10), 3.0)
     >>> found = intervals(scores, size=10, low=1, high=5, alpha=0.05, whole=True)
@@ -88,18 +63,8 @@ def intervals(
 
 
 def _accepted(x: np.ndarray, size: int, candidates: np.ndarray, alpha: np.ndarray, whole: bool) -> np.ndarray:
-    """Least and greatest candidate mean that is possible and not excluded, after each read, from 0 to 1.
-
-    Args:
-        x: scores from 0 to 1, shape (m, t).
-        size: N, number of all reads of an item.
-        candidates: candidate means from 0 to 1, shape (c,).
-        alpha: probability that any interval of the item misses the mean, shape (m,).
-        whole: True if scores are whole numbers, so that only multiples of 1 / N are possible means.
-
-    Returns:
-        Shape (m, t, 2). All candidates between these two are accepted too, because the capital against a candidate is a
-        convex function of the candidate.
+    """Least and greatest candidate mean that is not excluded, for scores from 0 to 1, shape (m, t) -> (m, t, 2). Those
+    between are accepted too: the capital is convex in the candidate.
     """
     bets, parts = (np.array([*numbers]) for numbers in (BETS.keys(), BETS.values()))
     slack = _ROUNDING if whole else size / STEPS  # tolerance for the sum of all reads
@@ -107,17 +72,17 @@ def _accepted(x: np.ndarray, size: int, candidates: np.ndarray, alpha: np.ndarra
     most = np.zeros((len(x), len(candidates)))
     total = np.zeros(len(x))
     ends = np.empty((*x.shape, 2))
-    for read in range(x.shape[1]):
-        expected = (size * candidates - total[:, None]) / (size - read)
+    for step in range(x.shape[1]):
+        expected = (size * candidates - total[:, None]) / (size - step)
         possible = (expected > _ROUNDING) & (expected < 1 - _ROUNDING)  # other means are excluded below, or are certain
-        up = (x[:, read, None] - expected) / np.where(possible, expected, 1)
-        down = (expected - x[:, read, None]) / np.where(possible, 1 - expected, 1)
+        up = (x[:, step, None] - expected) / np.where(possible, expected, 1)
+        down = (expected - x[:, step, None]) / np.where(possible, 1 - expected, 1)
         for side, gain in enumerate((up, down)):
             capital[side] *= np.where(possible[..., None], 1 + bets * gain[..., None], 1)
         most = np.maximum(most, (capital @ parts).mean(axis=0))
-        total = total + x[:, read]
+        total = total + x[:, step]
         rest = size * candidates - total[:, None]
-        left = (most < 1 / alpha[:, None]) & (rest >= -slack) & (rest <= size - read - 1 + slack)
-        ends[:, read, 0] = np.where(left, candidates, np.inf).min(axis=1)
-        ends[:, read, 1] = np.where(left, candidates, -np.inf).max(axis=1)
+        left = (most < 1 / alpha[:, None]) & (rest >= -slack) & (rest <= size - step - 1 + slack)
+        ends[:, step, 0] = np.where(left, candidates, np.inf).min(axis=1)
+        ends[:, step, 1] = np.where(left, candidates, -np.inf).max(axis=1)
     return np.where(np.isnan(np.cumsum(x, axis=1))[..., None], np.nan, ends)

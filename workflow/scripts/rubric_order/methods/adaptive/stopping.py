@@ -1,8 +1,6 @@
 """Rules that stop the reading of items whose interval is narrow enough, or whose place in their group is settled.
 
-Items are read in rounds: in each round, every item that is not stopped gets its next read. The decisions after a round
-depend only on the reads so far. So a replay of recorded reads stops an item at the same read as a study that asks the
-judge.
+Items are read in rounds, and a decision depends on the reads so far alone: so replayed reads stop where a study would.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,13 +16,7 @@ _ROUNDING = 1e-9
 
 
 class Stops(NamedTuple):
-    """State of items after some rounds.
-
-    Attributes:
-        reads: number of reads of each item, shape (m,).
-        reason: `READING` for an item that is not stopped; else `WIDTH` (its interval is narrow enough), `PLACE` (its
-            place in its group is settled), or `ALL` (all orderings are read). Shape (m,).
-    """
+    """Number of reads of each item, and why it stopped: `READING` (not yet), `WIDTH`, `PLACE` or `ALL`; shape (m,)."""
 
     reads: np.ndarray
     reason: np.ndarray
@@ -35,14 +27,7 @@ class Stops(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Cell of each item in a table with one row per group.
-
-    Attributes:
-        group: index of each item's group, from 0: the row of the table, shape (m,).
-        slot: index of each item in its group, from 0: the column of the table, shape (m,).
-        shape: number of groups, and number of items in the largest group.
-        several: True if an item's group has other items, shape (m,).
-    """
+    """Row (group) and column (slot) of each item in a table of that shape; `several` if its group has other items."""
 
     group: np.ndarray
     slot: np.ndarray
@@ -51,15 +36,7 @@ class Groups(NamedTuple):
 
 
 def orders(seed: int, keys: Iterable[Sequence[object]], size: int) -> np.ndarray:
-    """Random order of each item's reads, from the seed and the item's key alone.
-
-    Args:
-        seed: seed of all orders.
-        keys: key that names each item, such as dataset, id and number of levels.
-        size: N, number of all reads of an item.
-
-    Returns:
-        Indices of reads, shape (m, N).
+    """Random order of each item's N reads, from the seed and the item's key alone, shape (m, N).
 
     >>> bool((orders(1, [("d", "a", 5), ("d", "b", 5)], 4)[1] == orders(1, [("d", "b", 5)], 4)[0]).all())
     True
@@ -69,11 +46,7 @@ def orders(seed: int, keys: Iterable[Sequence[object]], size: int) -> np.ndarray
 
 
 def grouped(group: np.ndarray) -> Groups:
-    """Cell of each item in a table with one row per group.
-
-    Args:
-        group: index of each item's group, from 0, shape (m,).
-    """
+    """Cell of each item in a table with one row per group; `group` is an index from 0."""
     sizes = np.bincount(group)
     by_group = np.argsort(group, kind="stable")
     slot: np.ndarray = np.empty(len(group), dtype=int)
@@ -82,14 +55,9 @@ def grouped(group: np.ndarray) -> Groups:
 
 
 def settled(low: np.ndarray, high: np.ndarray, groups: Groups) -> np.ndarray:
-    """True for items whose interval overlaps with the interval of no other item in their group, shape (m,).
+    """True for items whose interval overlaps with no other of their group, shape (m,). NaN: could be anywhere.
 
     An item alone in its group is not settled.
-
-    Args:
-        low: lower end of the interval of each item, shape (m,); NaN for an item that could be anywhere.
-        high: upper end of the interval of each item, shape (m,); NaN for the same items.
-        groups: groups of the items.
     """
     lows, highs = np.full(groups.shape, np.inf), np.full(groups.shape, np.inf)
     nowhere = np.isnan(low)
@@ -107,31 +75,23 @@ def settled(low: np.ndarray, high: np.ndarray, groups: Groups) -> np.ndarray:
 
 
 def stop(widths: np.ndarray, size: int, target: float, groups: Groups, *, places: np.ndarray | None = None) -> Stops:
-    """Read items in rounds until they are stopped.
-
-    Args:
-        widths: width of each item's interval after each of its reads, in points, shape (m, t): t rounds, t at most
-            `size`. NaN where an item has no interval, such as after a read without a score. Such an item is read to its
-            end.
-        size: N, number of all reads of an item.
-        target: an item is stopped when its interval has this width or less, in points.
-        groups: groups of the items.
-        places: intervals that settle places, shape (m, t, 2); None if items do not stop for their place.
+    """Read items in rounds until they are stopped. `widths` (m, t) are those of intervals after each read; an item
+    whose width is NaN is read to its end. `places` (m, t, 2) are intervals that settle places.
     """
     count, rounds = widths.shape
     reads, reason = np.full(count, rounds), np.full(count, READING)
     rows = np.arange(count)
-    for read in range(1, rounds + 1):
+    for turn in range(1, rounds + 1):
         reading = reason == READING
-        if read == size:
+        if turn == size:
             reason[reading] = ALL
             continue  # the reads of these items are already set to the number of rounds
-        narrow = widths[:, read - 1] <= target + _ROUNDING
+        narrow = widths[:, turn - 1] <= target + _ROUNDING
         reason[reading & narrow] = WIDTH
         if places is not None:
-            now = np.where(reading, read, reads) - 1
+            now = np.where(reading, turn, reads) - 1
             low, high = places[rows, now].T
             apart = settled(low, high, groups)
             reason[reading & ~narrow & apart] = PLACE
-        reads[reading & (reason != READING)] = read
+        reads[reading & (reason != READING)] = turn
     return Stops(reads, reason)

@@ -1,7 +1,5 @@
-"""Standard errors that decide a bias card, for a planned study.
-
-A plan that is made from a card uses the same errors. Here they are computed from the contribution of each item to the
-estimates, so they can also be predicted for groups of other sizes.
+"""Standard errors that decide a bias card, for a planned study: `planning_groups` from items' contributions, so also
+for groups of other sizes.
 """
 
 import math
@@ -36,20 +34,9 @@ class Spreads(NamedTuple):
 class CardErrors:
     """Contributions of a pilot's items to the estimates that decide a card, summed over groups.
 
-    Attributes:
-        n: number of score levels.
-        orderings: number of orderings of the design.
-        repeats: number of reads in each ordering.
-        sums: dictionary from each kind of estimate to its sums, see `variances.unit_sums`. Key `spread` is absent if
-            the spread cannot be estimated.
-        least: least variance of each position's log-odds in a study of one item, shape (n,).
-        spread: spread between single items; None if it cannot be estimated.
-        by: the readouts that decide.
-        soft: True if option probabilities decide the estimates in log-odds.
-        exponent: standard error of the power of the probabilities in the pilot itself, see `planning_groups.Errors`.
-        groups: number of effective groups of the pilot.
-        sizes: number of items in each of the pilot's groups, shape (n_groups,).
-        differ: share of pairs of reads of one item whose written scores differ; NaN without written scores.
+    `sums` has those of each kind (`variances.unit_sums`); no key `spread` if it cannot be estimated. `least` is the
+    least variance of each position's log-odds in a study of one item; `differ` the share of an item's pairs of reads
+    with different written scores.
     """
 
     n: int
@@ -88,15 +75,8 @@ class CardErrors:
         )
 
     def scales(self, names: tuple[str, ...], shape: Shape) -> np.ndarray:
-        """Compute the error without each part of the pilot's groups, divided by the error in the pilot itself.
-
-        Args:
-            names: kinds of estimates that count. A kind that is no key of `sums` is left out.
-            shape: shape of the groups of the planned study.
-
-        Returns:
-            Geometric mean over the kinds of the ratio of the two errors, shape (1 + n_parts,); the first is 1. The
-            squared error of a kind is the sum of the variances of all estimates of this kind.
+        """Error without each part of the pilot's groups over that in the pilot, geometric mean over kinds, shape (1 +
+        n_parts,). A kind's squared error is the sum of its estimates' variances.
         """
         logs = []
         for name in names:
@@ -127,28 +107,19 @@ class CardErrors:
         )
 
     def _spread(self, errors: dict[str, np.ndarray], groups: float, model: Errors) -> Spread:
-        """Spread for the plan: the pilot's spread, or the model's expected spread if the pilot's spread may be 0."""
+        """Spread for the plan: the pilot's, or the model's expected one where the pilot's may be 0."""
         if self.spread is None:
             return Spread(0.0, math.nan, False)
         error = float(errors["spread"][0])
         if self.spread.logarithm:
             return Spread(self.spread.variance, error, True)
-        own = error * math.sqrt(groups / self.groups)
-        reach = float(distributions.t_quantile((1 + CONFIDENCE) / 2, max(self.groups - 1, 1))) * own
+        pilot_error = error * math.sqrt(groups / self.groups)
+        reach = float(distributions.t_quantile((1 + CONFIDENCE) / 2, max(self.groups - 1, 1))) * pilot_error
         return Spread(self.spread.variance if self.spread.variance > reach else model.spread.variance, error, False)
 
 
 def card_errors(pilot: Pilot, design: Design, *, temperature: float | None) -> CardErrors:
-    """Contributions to the estimates that decide a card, from those reads of a pilot that belong to a design.
-
-    Args:
-        pilot: the pilot's reads.
-        design: design of the planned study.
-        temperature: temperature at which answers are drawn; None if it is unknown.
-
-    Raises:
-        Unknown: the reads do not show the errors.
-    """
+    """Contributions to the estimates that decide a card, from a pilot's reads by a design. Raises `Unknown`."""
     part = pilot.part(design)
     by, exponent = _deciding(part, math.nan if temperature is None else temperature)
     variety = selections.variety(part, Readout.HARD) if _has(part, "score") else None
@@ -157,18 +128,18 @@ def card_errors(pilot: Pilot, design: Design, *, temperature: float | None) -> C
     fit = pilots.fitted(part, by.log_odds).items
     unit = part.units("group")
     items, n = len(part.items), part.n
-    influences = {"positions": pilots.of_positions(fit, n)}
+    influences = {"positions": pilots.position_influence(fit, n)}
     if n > 2:
         influences["interaction"] = items * fit.interaction.influence[:, [-1]]
     shifts = {}
     for readout, column in ((Readout.HARD, "score"), (Readout.SOFT, "expected_score")):
         if _has(part, column):
-            shifts[readout] = _of_shifts(part, column)
+            shifts[readout] = _shift_influences(part, column)
     influences["points"] = shifts[by.points]
     influences["written"] = shifts.get(Readout.HARD, shifts[by.points])
     if any(not np.isfinite(values).all() for values in influences.values()):
         raise Unknown("a single item decides what positions are worth, so that no error is known")
-    spreads, moved, chosen = _of_spread(part, Readout.SOFT if Readout.SOFT in shifts else Readout.HARD)
+    spreads, moved, chosen = _spread_influences(part, Readout.SOFT if Readout.SOFT in shifts else Readout.HARD)
     sums = {name: variances.unit_sums(values, unit) for name, values in influences.items()}
     if spreads is not None:
         sums["spread"] = variances.unit_sums(moved, part.units("group", chosen))
@@ -210,7 +181,7 @@ def _deciding(block: Block, temperature: float) -> tuple[order_tests.Deciding, f
     return order_tests.deciding(hard=hard, known=float(is_read.mean()), drawn=drawn), 0.0
 
 
-def _of_shifts(block: Block, column: str) -> np.ndarray:
+def _shift_influences(block: Block, column: str) -> np.ndarray:
     """Contributions of items to the shift of the mean score by each ordering, shape (m, D)."""
     values = block.table[column].to_numpy(dtype=float, na_value=np.nan)
     scored = ~np.isnan(values)
@@ -224,13 +195,9 @@ def _of_shifts(block: Block, column: str) -> np.ndarray:
     return shape[0] * fit.influence
 
 
-def _of_spread(block: Block, readout: Readout) -> tuple[Spreads | None, np.ndarray, np.ndarray]:
-    """Spread between single items, and the items from which it comes.
-
-    Returns:
-        - The spread; None if it cannot be estimated.
-        - Contribution of each of these k items to the `variance` of the spread, shape (k, 1).
-        - True for the k items, shape (m,).
+def _spread_influences(block: Block, readout: Readout) -> tuple[Spreads | None, np.ndarray, np.ndarray]:
+    """Spread between single items (None if it cannot be estimated), contributions of its k items, shape (k, 1), and
+    which they are, shape (m,).
     """
     column = "expected_score" if readout == Readout.SOFT else "score"
     cells = pilots.cells_of(block, block.table[column].to_numpy(dtype=float, na_value=np.nan))
@@ -243,11 +210,11 @@ def _of_spread(block: Block, readout: Readout) -> tuple[Spreads | None, np.ndarr
     if cells.shape[2] > 1:
         noise = cells.var(axis=2, ddof=1) / cells.shape[2]
     unit = block.units("group", chosen)
-    own, _, added = spread.item_variances(cells.mean(axis=2), noise, unit, shared=True)
-    variance = float(own.mean()) + added
+    item_variance, _, added = spread.item_variances(cells.mean(axis=2), noise, unit, shared=True)
+    variance = float(item_variance.mean()) + added
     if math.isnan(variance):
         return nothing
-    return Spreads(variance, not noise.any()), (own - own.mean())[:, None], chosen
+    return Spreads(variance, not noise.any()), (item_variance - item_variance.mean())[:, None], chosen
 
 
 def _size(values: np.ndarray) -> float:

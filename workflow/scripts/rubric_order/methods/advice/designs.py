@@ -10,16 +10,7 @@ FEW_READS = (2, 3, 5)  # numbers of reads per item by strategy `random`
 
 
 class Design(NamedTuple):
-    """Reads of an item in a planned study.
-
-    Attributes:
-        strategy: name of the strategy in config.
-        budget: number of reads for strategies that have a budget; else None.
-        orderings: number of distinct orderings.
-        repeats: number of reads in each ordering.
-        columns: indices of the pilot's orderings that the study reads, shape (orderings,); empty if each item has its
-            own orderings.
-    """
+    """Reads of an item in a planned study; `columns` are the pilot's orderings, empty if each item has its own."""
 
     strategy: str
     budget: int | None
@@ -39,14 +30,7 @@ class Design(NamedTuple):
 
 
 def possible(shown: np.ndarray, repeats: int, *, crossed: bool) -> list[Design]:
-    """Designs that a config can ask for, and whose reads a pilot has made; the designs with fewest reads come first.
-
-    Args:
-        shown: the pilot's orderings, shape (D, n).
-        repeats: number of reads of each item in each ordering.
-        crossed: True to return only designs in which every score stands in every position. False to include designs
-            with one read or a few reads per item, in orderings that differ from item to item.
-    """
+    """Designs of configs whose reads a pilot has made, fewest first. `crossed`: every score in every position."""
     n = shown.shape[1]
     column = {tuple(row): place for place, row in enumerate(shown.tolist())}
     designs = []

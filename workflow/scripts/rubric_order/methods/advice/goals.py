@@ -45,15 +45,7 @@ class Margins(NamedTuple):
 
 @dataclass(frozen=True)
 class Asked:
-    """Goal of a prediction from a pilot, with the settings of this prediction.
-
-    Attributes:
-        goal: one of `GOALS`.
-        confidence: confidence of the study's intervals, and of the predictions' intervals.
-        margins: margins for the goal `equivalent`.
-        temperature: temperature at which answers are drawn; None if it is unknown.
-        seed: seed of draws of orderings.
-    """
+    """Goal of a prediction (one of `GOALS`), and its settings."""
 
     goal: str
     confidence: float
@@ -64,12 +56,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Predictor(ABC):
-    """Prediction of a goal's precision for a design, for any number and sizes of groups.
-
-    Attributes:
-        asked: goal of the prediction, with its confidence and margins.
-        truncated: names of the parts of variances that are estimated below 0 and count as 0.
-    """
+    """Prediction of a goal's precision for a design and any groups. `truncated` names variances below 0."""
 
     asked: Asked = field(repr=False)
     truncated: tuple[str, ...]
@@ -98,11 +85,7 @@ class Predictor(ABC):
 
 @dataclass(frozen=True)
 class _OfSums(Predictor):
-    """A goal whose prediction is a function of sums over groups: over all, and without each part of them.
-
-    Attributes:
-        sizes: number of items in each of the pilot's groups, shape (n_groups,).
-    """
+    """A goal that is predicted from sums over groups; `sizes` are those of the pilot's groups."""
 
     sizes: np.ndarray = field(repr=False)
 
@@ -138,7 +121,6 @@ class _OfMean(_OfSums):
         return self.mean
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Half-width from the pilot, then without each part of its groups, shape (1 + n_parts,)."""
         variance: np.ndarray = self.parts.variance(shape, groups)[:, 0]
         return self.width(shape, groups) * np.sqrt(variance)
 
@@ -155,7 +137,6 @@ class _OfR(_OfSums):
         return float(np.tanh(self.z[0]))
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Half-width from the pilot, then without each part of its groups, shape (1 + n_parts,)."""
         reach = self.width(shape, groups) * np.sqrt(self.parts.variance(shape, groups)[:, 0])
         return (np.tanh(self.z + reach) - np.tanh(self.z - reach)) / 2
 
@@ -169,7 +150,6 @@ class _OfPreference(_OfSums):
     by_group: bool
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Half-width from the pilot, then without each part of its groups, shape (1 + n_parts,)."""
         variance = np.maximum(self.parts.variance(shape, groups), self.least / shape.items / groups)
         width = float(distributions.normal_quantile((1 + self.asked.confidence) / 2))
         return (self.width(shape, groups) if self.by_group else width) * np.sqrt(variance).mean(axis=1)
@@ -177,23 +157,15 @@ class _OfPreference(_OfSums):
 
 @dataclass(frozen=True)
 class _OfPairs(_OfSums):
-    """Share of pairs of items that a design ranks right: as the means over all orderings rank them.
+    """Share of pairs of items ranked as by the means over all orderings: 1/2 + arcsin(rho) / pi for normal scores.
 
-    For normal scores, the share is 1/2 + arcsin(rho) / pi. Here rho is the correlation over items between the mean
-    score by the design and the mean score over all orderings.
-
-    Source: Sheppard (1899), On the application of the theory of error to cases of normal distribution and normal
-    correlation; rho squared is the coefficient of generalisability.
+    Source: Sheppard (1899), On the application of the theory of error; rho squared is generalisability.
     """
 
     item: np.ndarray = field(repr=False)
     error: np.ndarray = field(repr=False)
 
     def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Share from the pilot, then without each part of its groups, shape (1 + n_parts,).
-
-        Neither the number of groups nor their sizes matter.
-        """
         item, error = np.maximum(self.item, 0), np.maximum(self.error, 0)
         with np.errstate(invalid="ignore", divide="ignore"):
             squared = np.where(item + error > _NO_VARIANCE, item / (item + error), np.nan)
@@ -219,10 +191,7 @@ class _OfCard(Predictor):
         return ends[0], ends[1]
 
     def reaches(self, shape: Shape, groups: float, target: float) -> bool:
-        """True if the prediction from the upper end of the errors is at least as good as a target.
-
-        The computation stops early if a share cannot reach the target.
-        """
+        """Whether the upper end of the errors is good enough; stops early if a share cannot reach the target."""
         return better(self.asked.goal, self._at(shape, groups, self.times(shape)[1], enough=target), target)
 
     def times(self, shape: Shape) -> tuple[float, float]:
@@ -243,36 +212,27 @@ class _OfCard(Predictor):
 
 
 def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
-    """Predictor of a goal's precision in a study with a design.
-
-    Args:
-        pilot: the pilot's reads. Goals of a card use both readouts, whatever the readout of `pilot` is.
-        design: design of the study.
-        asked: goal of the prediction, with its confidence and margins.
-
-    Raises:
-        Unknown: the pilot does not allow the prediction.
-    """
+    """Predictor of a goal's precision in a study with a design; raises `Unknown`. Goals of a card use both readouts."""
     if asked.goal in OF_CARDS:
-        return _of_card(pilot, design, asked)
+        return _card_predictor(pilot, design, asked)
     if asked.goal == RANKED:
-        return _of_pairs(pilot, design, asked)
+        return _pairs_predictor(pilot, design, asked)
     if asked.goal == PREFERENCE:
         fit = pilots.fitted(part := pilot.part(design), pilot.readout)
-        drawn = _sums(pilots.of_positions(fit.items, part.n), part.units("group"))
+        drawn = _sums(pilots.position_influence(fit.items, part.n), part.units("group"))
         parts, least = variances.parts(drawn), pilots.least_of_positions(fit.items, part.n)
         _check_varies(parts.variance(pilot.shape, 1)[0] + least)
         return _OfPreference(asked, _negative(parts), np.bincount(part.units("group")), parts, least, fit.by_group)
     if asked.goal == R:
-        influence, rated, r = pilots.of_r(pilot, design)
+        influence, rated, r = pilots.r_influence(pilot, design)
         unit = np.unique(pilot.unit[rated], return_inverse=True)[1]
-        sizes = pilots.check_groups(unit, "the items with human scores are")
+        sizes = pilots.check_groups(unit, " of items with human scores")
         drawn = _sums(influence, unit)
         parts = variances.parts(drawn).mean()
         draws = influence.shape[1]
         moved = drawn[:, 3 : 3 + draws].mean(axis=1) / drawn[:, 1]
         return _OfR(asked, _negative(parts), sizes, parts, np.arctanh(r).mean() + moved)
-    drawn = _sums(pilots.of_mean(pilot, design), pilot.unit)
+    drawn = _sums(pilots.mean_influence(pilot, design), pilot.unit)
     parts = variances.parts(drawn).mean()
     _check_varies(parts.variance(pilot.shape, 1)[0])
     return _OfMean(asked, _negative(parts), np.bincount(pilot.unit), parts, float(pilot.means(design).mean()))
@@ -291,11 +251,8 @@ def _check_varies(variance: np.ndarray) -> None:
         raise Unknown("the scores are all the same, so that no error is known")
 
 
-def _of_pairs(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
-    """Predictor from variances between the items of a group, by the analysis of variance.
-
-    If all groups have one item, the variances are those between all items.
-    """
+def _pairs_predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
+    """Predictor from variances between the items of a group, or between all items if all groups have one."""
     every = pilot.values.mean(axis=2)
     by_design = pilot.values[..., : design.repeats].mean(axis=2)
     sizes = np.bincount(pilot.unit)
@@ -330,7 +287,7 @@ def _of_pairs(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
     return _OfPairs(asked, tuple(negative), sizes, item, error / design.orderings)
 
 
-def _of_card(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
+def _card_predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
     errors = card.card_errors(pilot, design, temperature=asked.temperature)
     words = {"positions": "positions", "points": "points", "interaction": "interaction", "spread": "single items"}
     negative = tuple(f"what groups share ({words[name]})" for name in errors.negative if name in words)
@@ -345,18 +302,12 @@ def _of_card(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
 
 
 def better(goal: str, one: float, other: float) -> bool:
-    """True if `one`, a value of a goal, is at least as good as another value `other`."""
+    """True if `one` is at least as good as `other` for a goal."""
     return one >= other if goal in RISING else one <= other
 
 
 def groups_needed(of: Predictor, shape: Shape, target: float) -> float:
-    """Least number of groups with which a goal reaches its target; infinite if no number is enough.
-
-    Args:
-        of: predictor of the goal.
-        shape: shape of the groups.
-        target: value that the goal has to reach.
-    """
+    """Least number of groups with which a goal reaches its target; infinite if none does."""
 
     def enough(groups: float) -> bool:
         return of.reaches(shape, groups, target)

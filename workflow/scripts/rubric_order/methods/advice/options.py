@@ -16,20 +16,8 @@ CURVE = 7  # points of a curve, each with a number of groups
 
 
 class Option(NamedTuple):
-    """A study that could be made.
-
-    Attributes:
-        design: design of the study.
-        shape: shape of the groups.
-        like_pilot: True if groups are as large as the pilot's.
-        groups: number of groups.
-        precision: predicted precision, with its interval.
-        value: estimate whose precision is predicted, from the pilot's reads by this design; NaN without an estimate.
-        calls: number of calls of the judge.
-        cost: cost of these calls; NaN if no price is known.
-        meets: True if the worse end of the precision's interval meets the target; None without a target.
-        affordable: True if the budget allows the option; None without a budget.
-        truncated: names of the parts of variances that are estimated below 0 and count as 0.
+    """A study that could be made. `meets`: the worse end of its precision meets the target; `affordable`: the budget
+    allows it; None without either.
     """
 
     design: Design
@@ -46,13 +34,7 @@ class Option(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """Limits of a study.
-
-    Attributes:
-        target: value that the goal has to reach; None without a target.
-        amount: largest amount of money if `price` is known, else largest number of calls; None for no limit.
-        price: price of one call; NaN if the budget counts calls.
-    """
+    """Target of the goal, largest `amount` of money (of calls, where `price` is NaN), and price of a call."""
 
     target: float | None
     amount: float | None
@@ -66,34 +48,20 @@ class Budget(NamedTuple):
 
 
 def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], list[str]]:
-    """Options of a study, the best first; and reasons why some designs have no option.
+    """Options of a study, the best first; and reasons why some designs have none. Raises `Unknown` if all have none.
 
-    With a target, each option has the least number of groups that reaches the target at the worse end of its interval
-    or, if no number does, as many as
-    the budget pays for. Options that reach the target within the budget come first, sorted by calls. With a budget
-    only, each option has as many groups as the budget pays for, and the most precise option comes first. With neither,
-    options have several multiples (`MULTIPLES`) of the pilot's number of groups, or of the least number that an option
-    may have (`goals.FEWEST_GROUPS` effective groups) if that is larger. There is no option if its number of groups
-    would depend on a budget that is not given, or that pays for fewer than this least number.
-
-    The goal ``ranked`` does not depend on the number of groups. Its options have as many groups as the budget pays for,
-    or as many as the pilot if there is no budget.
-
-    Args:
-        pilot: the pilot's reads.
-        asked: goal of the predictions, with their confidence and margins.
-        budget: target, budget and price of a call.
-
-    Raises:
-        Unknown: the pilot predicts nothing for any design.
+    With a target, each option has the least number of groups whose worse end reaches it or, if none does, as many as
+    the budget pays for; with a budget only, as many as it pays for, the most precise first; with neither, `MULTIPLES`
+    of the pilot's groups. ``ranked`` does not depend on the number of groups. All have `goals.FEWEST_GROUPS` effective
+    groups or more.
     """
-    made: list[Option] = []
+    choices: list[Option] = []
     reasons: list[str] = []
     for design, of in _predictors(pilot, asked, reasons):
         for shape, like_pilot in _shapes(pilot, asked.goal):
             for groups in _numbers(pilot, of, shape, design, budget):
-                made.append(_option(of, design, shape, like_pilot, groups, budget))
-    if not made and reasons:
+                choices.append(_option(of, design, shape, like_pilot, groups, budget))
+    if not choices and reasons:
         raise Unknown(reasons[0])
 
     def place(option: Option) -> tuple[float, ...]:
@@ -103,20 +71,11 @@ def options(pilot: Pilot, asked: Asked, budget: Budget) -> tuple[list[Option], l
         sizes = (value, option.calls) if budget.target is None and budget.amount is not None else (option.calls, value)
         return (fails, dear, *map(float, sizes))
 
-    return sorted(made, key=place), list(dict.fromkeys(reasons))
+    return sorted(choices, key=place), list(dict.fromkeys(reasons))
 
 
 def curves(pilot: Pilot, asked: Asked, budget: Budget, most_calls: float) -> Iterator[Option]:
-    """Precision of each design for several numbers of calls, with groups like the pilot's.
-
-    Args:
-        pilot: the pilot's reads.
-        asked: goal of the predictions, with their confidence and margins.
-        budget: limits of the study, with which each option is compared.
-        most_calls: number of calls at which curves end. If these calls are for fewer than twice the least number of
-            groups that an option may have (`goals.FEWEST_GROUPS` effective groups), a curve ends at twice this number
-            of groups.
-    """
+    """Precision of each design by number of calls, with groups like the pilot's, to twice the fewest or more."""
     for design, of in _predictors(pilot, asked, []):
         shape = pilot.shape
         reads_a_group = design.reads * shape.items
@@ -128,16 +87,7 @@ def curves(pilot: Pilot, asked: Asked, budget: Budget, most_calls: float) -> Ite
 
 
 def possible(pilot: Pilot, goal: str) -> list[Design]:
-    """Designs whose reads the pilot has made.
-
-    Args:
-        pilot: the pilot's reads.
-        goal: one of `goals.GOALS`. A goal of `goals.CROSSED` needs designs in which every score stands in every
-            position.
-
-    Raises:
-        Unknown: the pilot has made the reads of no design.
-    """
+    """Designs whose reads the pilot has made (for `goals.CROSSED`, every score in every position), or `Unknown`."""
     chosen = designs.possible(pilot.block.orderings[0], pilot.repeats, crossed=goal in goals.CROSSED)
     if not chosen:
         raise Unknown(
@@ -148,7 +98,6 @@ def possible(pilot: Pilot, goal: str) -> list[Design]:
 
 
 def _predictors(pilot: Pilot, asked: Asked, reasons: list[str]) -> Iterator[tuple[Design, Predictor]]:
-    """Designs with their predictors. If a design has no predictor, the reason is added to `reasons`."""
     for design in possible(pilot, asked.goal):
         try:
             yield design, goals.predictor(pilot, design, asked)
@@ -157,18 +106,15 @@ def _predictors(pilot: Pilot, asked: Asked, reasons: list[str]) -> Iterator[tupl
 
 
 def _shapes(pilot: Pilot, goal: str) -> list[tuple[Shape, bool]]:
-    """Shape of the pilot's groups; then shapes with smaller groups of one size, if size can matter for the goal.
-
-    Each shape has a flag that is True for the pilot's own shape.
-    """
-    own = pilot.shape
+    """Shape of the pilot's groups (flag True), then smaller groups of one size if size can matter for the goal."""
+    pilot_shape = pilot.shape
     if goal == goals.RANKED:
-        return [(own, True)]
+        return [(pilot_shape, True)]
     smaller, items = [], 1
-    while items < own.items - 0.5:
+    while items < pilot_shape.items - 0.5:
         smaller.append((Shape(float(items)), False))
         items *= 2
-    return [(own, True), *smaller]
+    return [(pilot_shape, True), *smaller]
 
 
 def _numbers(pilot: Pilot, of: Predictor, shape: Shape, design: Design, budget: Budget) -> list[int]:
@@ -188,7 +134,6 @@ def _numbers(pilot: Pilot, of: Predictor, shape: Shape, design: Design, budget: 
 
 
 def _fewest(shape: Shape) -> int:
-    """Least number of groups that an option may have: as many as `goals.FEWEST_GROUPS` effective groups."""
     return math.ceil(goals.FEWEST_GROUPS / shape.worth)
 
 

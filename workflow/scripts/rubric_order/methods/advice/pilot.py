@@ -7,17 +7,16 @@ from typing import NamedTuple
 import numpy as np
 
 from rubric_order.base import randomness
-from rubric_order.base.keys import FEW_CLUSTERS
 from rubric_order.base.readouts import Readout
 from rubric_order.methods.advice.designs import Design
 from rubric_order.methods.advice.variances import Shape
 from rubric_order.methods.position import blocks, preference, selections
 from rubric_order.methods.position.blocks import Block
-from rubric_order.methods.uncertainty import resampling
+from rubric_order.methods.uncertainty import enough, resampling
 
 DRAWS = 16  # draws of each item's own orderings; variances are averaged over them
 FEWEST_ITEMS = 6
-FEWEST_GROUPS = FEW_CLUSTERS  # effective ones; with fewer, the errors themselves are not known well
+FEWEST_GROUPS = enough.DIFFERENCES.least
 _NO_VARIANCE = 1e-12
 
 
@@ -29,15 +28,8 @@ class Unknown(Exception):  # noqa: N818 - a finding, not a fault
 class Pilot:
     """Reads of one judge and dataset, of items that are all read in the same orderings.
 
-    Attributes:
-        block: all reads.
-        readout: readout of the scores.
-        values: score of each complete item under each ordering in each repeat, shape (m, D, R). A complete item has all
-            of these scores.
-        unit: index of the group of each complete item, from 0 and without gaps, shape (m,).
-        human: mean human score of each complete item, shape (m,); NaN for an item without human scores.
-        n_items: number of items of the block, including items that lack a score.
-        seed: seed of the draws of orderings.
+    `values` (m, D, R) and `unit` (m,) are of complete items, which have a score in each ordering and repeat; `human` is
+    their mean human score, or NaN; `n_items` counts the others too.
     """
 
     block: Block
@@ -50,17 +42,7 @@ class Pilot:
 
     @classmethod
     def of(cls, block: Block, readout: Readout, column: str, *, seed: int) -> "Pilot":
-        """Lay out the reads of a block.
-
-        Args:
-            block: the reads.
-            readout: readout of the scores.
-            column: column of the table of reads that has the scores.
-            seed: seed of the draws of orderings.
-
-        Raises:
-            Unknown: the reads predict nothing for another study.
-        """
+        """Lay out the reads of a block, with scores from `column`; `Unknown` if they predict nothing for others."""
         if len(block.orderings[0]) < 2:
             raise Unknown("all items are read in one ordering, so nothing tells what other orderings would do")
         cells = cells_of(block, block.table[column].to_numpy(dtype=float, na_value=np.nan))
@@ -71,7 +53,7 @@ class Pilot:
                 f" {FEWEST_ITEMS} are needed that are all read in the same orderings, as by strategy balanced"
             )
         unit = block.units("group", complete)
-        check_groups(unit, "the items are")
+        check_groups(unit, " of items")
         human = np.full(len(cells), np.nan)
         if "human_score" in block.items:
             human = block.items["human_score"].to_numpy(dtype=float, na_value=np.nan)
@@ -95,9 +77,8 @@ class Pilot:
     def means(self, design: Design) -> np.ndarray:
         """Mean score of each item by a design, in each draw of the orderings, shape (draws, m).
 
-        If the design gives each item its own orderings, these are drawn from the pilot's orderings without replacement,
-        with one read in each ordering. So no draw contains a read twice, and the reads of a draw are as independent of
-        each other as the reads of a study. For any other design there is one draw.
+        Orderings of an item's own are drawn without replacement, one read each, so that reads of a draw are as
+        independent as a study's. Another design has one draw.
         """
         once = self.values[..., 0]
         if design.columns:
@@ -125,27 +106,17 @@ class Pilot:
 
 
 def check_groups(unit: np.ndarray, items: str) -> np.ndarray:
-    """Sizes of the groups, shape (n_groups,).
-
-    Args:
-        unit: index of each item's group, from 0 and without gaps, shape (m,).
-        items: begins the message, such as "the items are".
-
-    Raises:
-        Unknown: there are fewer than `FEWEST_GROUPS` effective groups, see `resampling.effective`.
-    """
+    """Sizes of the groups; `Unknown`, whose message `items` begins, below `FEWEST_GROUPS` effective ones."""
     sizes = np.bincount(unit)
     effective = resampling.effective(sizes)
-    if effective < FEWEST_GROUPS:
-        worth = "" if effective == len(sizes) else f", worth {effective:.0f} equal ones"
-        groups = "one group" if len(sizes) == 1 else f"{len(sizes)} groups{worth}"
-        raise Unknown(f"{items} of {groups}, so how groups differ is not known well; expected {FEWEST_GROUPS} or more")
+    if few := enough.DIFFERENCES.refusal(len(sizes), effective, items):
+        raise Unknown(few)
     return sizes
 
 
 def _order(block: Block) -> np.ndarray:
-    shown, number = block.orderings
-    cell = block.item * len(shown) + number
+    orderings, number = block.orderings
+    cell = block.item * len(orderings) + number
     by_cell = np.argsort(cell, kind="stable")
     starts = np.flatnonzero(np.diff(cell[by_cell], prepend=-1))
     lengths = np.diff([*starts, len(cell)])
@@ -155,13 +126,10 @@ def _order(block: Block) -> np.ndarray:
 
 
 def cells_of(block: Block, score: np.ndarray) -> np.ndarray:
-    """Scores by item, ordering and repeat; NaN for a read without a score.
-
-    A cell holds the reads of one item in one ordering. The number of repeats is the median number of reads in a cell.
-    """
-    shown, number = block.orderings
-    shape = len(block.items), len(shown)
-    cell = block.item * len(shown) + number
+    """Scores by item, ordering and repeat, NaN without one; the number of repeats is the median of the cells'."""
+    orderings, number = block.orderings
+    shape = len(block.items), len(orderings)
+    cell = block.item * len(orderings) + number
     repeats = int(np.median(np.bincount(cell, minlength=shape[0] * shape[1])))
     order = _order(block)
     used = order < repeats
@@ -170,28 +138,17 @@ def cells_of(block: Block, score: np.ndarray) -> np.ndarray:
     return cells
 
 
-def of_mean(pilot: Pilot, design: Design) -> np.ndarray:
-    """Contributions of items to the mean score, in each draw of a design; shape (m, draws).
-
-    A contribution is a mean score of an item minus the mean over all items.
-    """
+def mean_influence(pilot: Pilot, design: Design) -> np.ndarray:
+    """Contributions of items to the mean score, in each draw of a design, shape (m, draws)."""
     scores = pilot.means(design).T
     return scores - scores.mean(axis=0)
 
 
-def of_r(pilot: Pilot, design: Design) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Contributions of items to Pearson's r with human scores on Fisher's scale, in each draw of a design.
+def r_influence(pilot: Pilot, design: Design) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Contributions of the k items with human scores to Fisher's z of r, shape (k, draws); which they are, shape (m,);
+    r of each draw. Raises `Unknown`.
 
-    Returns:
-        - Contribution of each of the k items with a human score, shape (k, draws).
-        - True for these k items, shape (m,).
-        - r of each draw, shape (draws,).
-
-    Raises:
-        Unknown: there are too few human scores, the judge's scores or the human scores do not vary, or r is 1 or -1.
-
-    Source: the influence function of a correlation, Devlin, Gnanadesikan and Kettenring (1975), Robust estimation and
-    outlier detection with correlation coefficients.
+    Source: influence function of a correlation, Devlin, Gnanadesikan and Kettenring (1975).
     """
     rated = ~np.isnan(pilot.human)
     if rated.sum() < FEWEST_ITEMS:
@@ -209,12 +166,8 @@ def of_r(pilot: Pilot, design: Design) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 class Fitted(NamedTuple):
-    """Position preference in some reads.
-
-    Attributes:
-        items: fit with items as the sample.
-        by_group: True if errors come from groups, by Student's t. False if groups vary no more than independent
-            comparisons do, see `cluster_robust.Fit.interval`.
+    """Position preference with items as the sample; `by_group` if its errors are of groups, see
+    `cluster_robust.Fit.interval`.
     """
 
     items: preference.Preference
@@ -222,11 +175,7 @@ class Fitted(NamedTuple):
 
 
 def fitted(part: Block, readout: Readout) -> Fitted:
-    """Position preference in the reads of a block.
-
-    Raises:
-        Unknown: the reads do not determine position effects or their errors.
-    """
+    """Position preference in the reads of a block; raises `Unknown` if they do not determine it or its errors."""
     if readout not in set(selections.readouts(part)):
         raise Unknown("the selected positions are not known")
     if not preference.identifies(part):
@@ -242,7 +191,7 @@ def fitted(part: Block, readout: Readout) -> Fitted:
     return Fitted(items, bool(np.isfinite(row["df"])))
 
 
-def of_positions(fit: preference.Preference, n: int) -> np.ndarray:
+def position_influence(fit: preference.Preference, n: int) -> np.ndarray:
     """Contributions of items to the log-odds of each position, shape (m, n)."""
     moved = fit.positions.influence
     return len(moved) * moved @ (np.eye(n) - 1 / n)

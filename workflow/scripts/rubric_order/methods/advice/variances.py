@@ -1,11 +1,6 @@
-"""Variance of an estimate, split into a part that the items of a group share and a part of each item alone.
+"""Variance of a mean of items' influences, in a part that a group's items share and a part of each item alone.
 
-An estimate is treated as a mean over items of each item's contribution to the estimate (its influence). With G groups
-of m items each, the variance is then
-
-    (between + within / m) / G.
-
-With groups of unequal sizes, `between` is multiplied by (mean squared size) / (squared mean size).
+With G groups of m items: (between + within / m) / G, `between` times (mean squared size) / (squared mean size).
 """
 
 from collections.abc import Callable
@@ -20,13 +15,8 @@ _OWN = 4  # columns of `unit_sums` for each influence
 
 
 class Shape(NamedTuple):
-    """Sizes of the groups of a study.
-
-    Attributes:
-        items: mean number of items in a group.
-        inequality: (mean squared number of items) / (squared mean number of items): 1 for groups of one size.
-        worth: number of effective groups divided by the number of groups, see `resampling.effective`.
-        freedom: degrees of freedom plus 1, divided by the number of groups, see `resampling.degrees`.
+    """Sizes of a study's groups: mean, and (mean squared) / (squared mean); effective groups (`resampling.effective`)
+    and degrees of freedom plus 1 (`resampling.degrees`), both per group.
     """
 
     items: float
@@ -48,7 +38,7 @@ class Shape(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Variances of q estimates in two parts, each of shape (..., q); estimates of `between` can be below 0."""
+    """Variances of q estimates in two parts, each of shape (..., q); `between` can be below 0."""
 
     between: np.ndarray
     within: np.ndarray
@@ -64,19 +54,10 @@ class Parts(NamedTuple):
 
 
 def unit_sums(influence: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Sums over each group, from which `parts` estimates the parts of a variance.
+    """Sums of contributions (m, q) over each group, for `parts`, shape (n_groups, 3 + 4q).
 
-    Sums without some of the rows give the parts without these groups.
-
-    Args:
-        influence: contribution of each item, where the estimate is the mean of the contributions, shape (m, q).
-        unit: index of each item's group, from 0 and without gaps, shape (m,).
-
-    Returns:
-        Shape (n_groups, 3 + 4q). The first three columns are 1, the number of items, and the square of this number.
-        Then come four blocks of q columns, one column per column of `influence`: the sum of the contributions, the
-        square of this sum, the product of this sum and the number of items, and the sum of squared departures from the
-        group's mean.
+    Columns: 1, size, size squared; then q each of the sum, its square, its product with the size, and the squared
+    departures from the group's mean.
     """
     size = np.bincount(unit).astype(float)
     total = resampling.sum_units(influence, unit)
@@ -86,15 +67,10 @@ def unit_sums(influence: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 
 def parts(sums: np.ndarray) -> Parts:
-    """Both parts of a variance by the method of moments, from the sums of `unit_sums`.
+    """Both parts of a variance by moments, from `unit_sums` added over groups, shape (..., 3 + 4q).
 
-    The sums are added over groups, shape (..., 3 + 4q). The variance of a group's sum is that of the sample's groups
-    about their mean. So a study with the pilot's own number and sizes of groups has the pilot's own error. If no group
-    has two items, the whole variance is `within`, because the part that items of larger groups would share is not
-    known.
-
-    Source: Searle, Casella and McCulloch (1992), Variance Components, Section 3.6, with the sums of groups instead of
-    their means.
+    A study like the pilot has the pilot's own error. All is `within` if no group has two items. Source: Searle, Casella
+    and McCulloch (1992), Section 3.6, with sums of groups instead of means.
     """
     q = (sums.shape[-1] - 3) // _OWN
     groups, items, squares = (sums[..., [place]] for place in range(3))
@@ -110,11 +86,7 @@ def parts(sums: np.ndarray) -> Parts:
 
 
 def left_out(sums: np.ndarray) -> np.ndarray:
-    """Sums over all groups, then without each part of the groups, see `resampling.left_out_sums`.
-
-    Args:
-        sums: sums over each group, shape (n_groups, columns), see `unit_sums`.
-    """
+    """Sums over all groups, then without each part of the groups, see `resampling.left_out_sums`."""
     return resampling.left_out_sums(sums, np.arange(len(sums)))
 
 
@@ -125,16 +97,9 @@ def log_interval(
     scale: Transform = np.log,
     back: Transform = np.exp,
 ) -> tuple[float, float]:
-    """Interval of a standard error, or of a function of it, by a jackknife over the pilot's groups.
+    """Interval of a standard error by a jackknife over the pilot's groups, from values of shape (1 + n_parts,).
 
-    A group adds to a variance in proportion to its squared size. So these squares determine the degrees of freedom.
-
-    Args:
-        values: the value in the pilot, then without each part of its groups, shape (1 + n_parts,).
-        confidence: nominal coverage of the interval.
-        sizes: number of items in each group, shape (n_groups,).
-        scale: function to the scale of the interval.
-        back: function back from this scale.
+    A group adds to a variance by its squared size: these determine the degrees of freedom.
     """
     weights = np.bincount(np.arange(len(sizes)) % resampling.MAX_LEFT_OUT, np.square(sizes))
     jackknife = resampling.jackknife_t(values, confidence, sizes=weights, scale=scale, back=back)

@@ -13,7 +13,6 @@ def _absolute_error(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.nda
 
 
 def _kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Weighted kappa of scores that are rounded to whole numbers; halves are rounded up."""
     first, second = (np.floor(scores + 0.5 + 1e-9) for scores in (x, y))
     return correlations.weighted_kappa(first, second, weights)
 
@@ -28,13 +27,7 @@ FISHER = ("spearman", "pearson")  # statistics whose intervals are computed on t
 
 
 class Compared:
-    """Scores of items beside the numbers that they are compared with, laid out once for all statistics.
-
-    Args:
-        x: score of each item, shape (items,).
-        y: number with which the score of each item is compared, such as its golden score, shape (items,).
-        unit: index of each item's cluster, from 0, shape (items,).
-    """
+    """Scores `x` of items beside what they are compared with, `y`, in clusters, laid out once for all statistics."""
 
     def __init__(self, x: np.ndarray, y: np.ndarray, unit: np.ndarray) -> None:
         clusters = np.unique(unit, return_inverse=True)[1]
@@ -47,13 +40,8 @@ class Compared:
         self._pairs = pairs.x, pairs.y, np.vstack([pairs.once, pairs.left_out()])
 
     def parts(self, quantity: str) -> np.ndarray:
-        """A statistic over all items, then over the items without each part of the clusters, shape (1 + n_parts,).
-
-        A part is one cluster, or several clusters if there are many, see `resampling.left_out_sums`. Fewer than two
-        items have one value, NaN.
-
-        Args:
-            quantity: one of `STATISTICS`.
+        """One of `STATISTICS` over all items, then without each part of the clusters (`resampling.left_out_sums`),
+        shape (1 + n_parts,); NaN, shape (1,), below two items.
         """
         if quantity not in self._parts:
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -61,28 +49,15 @@ class Compared:
         return self._parts[quantity]
 
     def single(self, quantity: str, confidence: float) -> Interval:
-        """A statistic over all items, with a jackknife's interval over clusters by Student's t.
-
-        Args:
-            quantity: one of `STATISTICS`.
-            confidence: nominal coverage of the interval, such as 0.95.
-        """
+        """One of `STATISTICS` with a jackknife's interval over clusters by Student's t."""
         scales = {"scale": np.arctanh, "back": np.tanh} if quantity in FISHER else {}
         return resampling.jackknife_t(self.parts(quantity), confidence, sizes=self._sizes, **scales).interval
 
     def minus(self, other: "Compared", quantity: str, confidence: float) -> Row:
-        """Statistic of these scores minus the statistic of other scores of the same items.
+        """Statistic of these scores less that of other scores of the same items: `difference` with `_se`, `_low`,
+        `_high` and `p`, and its `influence`.
 
-        Args:
-            other: the other scores, compared with the same numbers, in the same clusters.
-            quantity: one of `STATISTICS`.
-            confidence: nominal coverage of the interval, such as 0.95.
-
-        Returns:
-            `difference`, its standard error `difference_se`, `difference_low`, `difference_high`, and the p-value `p`
-            of no difference, which is NaN with fewer than three parts of the clusters. All but `difference` are NaN
-            with fewer than two parts, if a statistic is undefined without some part, or if the difference is the same
-            whichever part is left out. `influence` has the difference without each part, less the difference.
+        NaN but for the difference if a part is undefined, or if no part changes it.
         """
         values = self.parts(quantity) - other.parts(quantity)
         jackknife = resampling.jackknife_t(values, confidence, sizes=self._sizes)
@@ -94,13 +69,7 @@ class Compared:
 
 
 def share(told: np.ndarray, unit: np.ndarray, confidence: float) -> Row:
-    """Share of items, with an interval that is cut off at 0 and 1: `estimate`, `ci_low`, `ci_high` and `n_clusters`.
-
-    Args:
-        told: 1 for each item that the share counts, 0 for other items, shape (items,).
-        unit: index of each item's cluster, from 0, shape (items,).
-        confidence: nominal coverage of the interval.
-    """
+    """Share of items, with an interval cut off at 0 and 1: `estimate`, `ci_low`, `ci_high` and `n_clusters`."""
     row = variants.ratio(told, np.ones(len(told)), unit, confidence)
     ends = {name: np.clip(row[name], 0, 1) for name in ("ci_low", "ci_high")}
     return {"estimate": row["estimate"], "n_clusters": row["n_clusters"]} | ends

@@ -10,23 +10,13 @@ _NO_VARIANCE = 1e-9  # a variance up to this is the rounding error of a constant
 
 
 def rater_noise(scores: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Variance of each item's mean human score, from the differences of its raters after column means are subtracted.
+    """Variance of each item's mean of k human scores, shape (m, k) -> (m,), after column means; and whether columns
+    differ by an F test, as raters do who each have a column.
 
-    There are three cases:
+    A rater's severity is no noise if it is a column; if raters come in another order for each item, it cannot be seen
+    and counts as noise.
 
-    - A column is one rater. A severe rater lowers the means of all items alike. This is no noise, and is subtracted.
-    - Raters are drawn anew for each item. Then columns differ by chance alone. Subtracting the means of columns changes
-      only the degrees of freedom, and the divisor allows for this.
-    - The same raters come in another order for each item. Then their severity cannot be seen, and counts as noise.
-
-    Args:
-        scores: human scores, items by raters, shape (m, k) with k > 1.
-
-    Returns:
-        The variances, shape (m,). And True if columns differ by more than chance (an F test), as they do if each column
-        is one rater and raters differ in severity.
-
-    Source: the residual of the two-way analysis of variance (Shrout and Fleiss, 1979, case 3, consistency).
+    Source: residual of the two-way analysis of variance (Shrout and Fleiss, 1979, case 3, consistency).
     """
     m, k = scores.shape
     away = scores - scores.mean(axis=1, keepdims=True)
@@ -45,26 +35,13 @@ def rater_noise(scores: np.ndarray) -> tuple[np.ndarray, bool]:
 def corrected(
     judge: np.ndarray, human: np.ndarray, noise: np.ndarray, clusters: np.ndarray, confidence: float
 ) -> dict[str, Interval]:
-    """Reliability of the mean human score, and Pearson's r corrected for this reliability.
+    """``human_reliability`` of the mean human score and ``pearson_corrected`` for it, by a jackknife over clusters.
 
-    The method assumes that raters err independently of each other. It cannot see errors that raters share with each
-    other, or with the judge.
+    Raters are taken to err independently. The corrected r can be above 1 by chance; NaN if scores do not vary, or human
+    ones by no more than `noise` (`rater_noise`).
 
-    Args:
-        judge: the judge's mean score of each item, shape (n_items,).
-        human: mean human score of each item, shape (n_items,).
-        noise: variance of each item's mean human score by the noise of raters, shape (n_items,), see `rater_noise`.
-        clusters: index of each item's cluster, from 0 and without gaps, shape (n_items,).
-        confidence: nominal coverage of the intervals.
-
-    Returns:
-        ``human_reliability`` and ``pearson_corrected``, with intervals of a jackknife over clusters with Student's t.
-        The corrected r can be above 1 by chance. NaN if scores of the judge or of people do not vary, or if human
-        scores vary by no more than noise.
-
-    Source: Spearman (1904), The proof and measurement of association between two things; Shrout and Fleiss (1979), for
-    the reliability of a mean: case 1, the one-way analysis of variance, if columns are not raters; otherwise case 3,
-    the two-way analysis.
+    Source: Spearman (1904), The proof and measurement of association between two things; Shrout and Fleiss (1979), case
+    1 if columns are not raters, else case 3.
     """
     x, y = judge - judge.mean(), human - human.mean()
     moments = resampling.sum_units(np.column_stack([np.ones(len(x)), x, y, x * x, y * y, x * y, noise]), clusters)

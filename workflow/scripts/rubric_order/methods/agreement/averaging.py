@@ -10,15 +10,8 @@ _NO_VARIANCE = 1e-12  # a variance up to this is the rounding error of a constan
 
 
 class Agreement(NamedTuple):
-    """Correlation of single reads with human scores, and of the mean over an item's reads.
-
-    Attributes:
-        single: mean of Pearson's r over the columns of reads; NaN if the r of any column is undefined. A column has one
-            read of each item.
-        mean: Pearson's r of the mean of an item's reads.
-
-    Each array has shape (1 + n_parts,), for `resampling.jackknife_t`: the value for all items, then the values without
-    each part of the clusters.
+    """Mean of Pearson's r over columns of single reads, and r of the mean of an item's reads, each for all items and
+    without each part of the clusters, shape (1 + n_parts,).
     """
 
     single: np.ndarray
@@ -26,14 +19,7 @@ class Agreement(NamedTuple):
 
 
 def agreement(values: np.ndarray, human: np.ndarray, unit: np.ndarray) -> Agreement:
-    """Agreement of some items' reads with human scores.
-
-    Args:
-        values: scores, items by reads, shape (m, K); NaN for a read without a score. All reads of a column are in one
-            ordering.
-        human: human scores, shape (m,), without gaps.
-        unit: index of each item's cluster, from 0, shape (m,).
-    """
+    """Agreement of reads, shape (m, K), a column in one ordering, with human scores, shape (m,)."""
     correlations = _correlations(np.column_stack([values, np.nanmean(values, axis=1)]), human, unit)
     return Agreement(correlations[:, :-1].mean(axis=1), correlations[:, -1])
 
@@ -53,15 +39,7 @@ def _correlations(values: np.ndarray, human: np.ndarray, unit: np.ndarray) -> np
 
 
 def nearly_same(values: np.ndarray, *, within: float = 0.005) -> float:
-    """Share of items whose reads all have the same score, or nearly the same.
-
-    Args:
-        values: scores, items by reads, shape (m, K); NaN for a read without a score.
-        within: largest difference, in points, between scores that count as the same.
-
-    Returns:
-        The share among items with two or more scores; NaN if there is no such item.
-    """
+    """Share of the items with two or more scores whose scores are within `within` points; NaN without such items."""
     several = (~np.isnan(values)).sum(axis=1) > 1
     if not several.any():
         return np.nan

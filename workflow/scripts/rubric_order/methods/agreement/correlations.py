@@ -1,8 +1,4 @@
-"""Correlations of pairs of scores that occur any number of times, and their intervals over clusters.
-
-Functions take pairs (x, y), shape (n,) each, and weights, shape (..., n): how often each pair occurs. A resample is a
-row of weights. So all resamples form one table, and a function computes only once what they share.
-"""
+"""Correlations of pairs (x, y), (n,) each, that occur `weights` times, (..., n): a resample is a row of weights."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -20,10 +16,7 @@ Statistic = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 def weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's r of pairs (x, y) that occur `weights` times, shapes (n,), (n,), (..., n) -> (...).
-
-    NaN where x or y is constant. Each row of `weights` gives one correlation.
-    """
+    """Pearson's r of weighted pairs, (n,), (n,), (..., n) -> (...); NaN where x or y is constant."""
     x, y = x - x.mean(), y - y.mean()  # keeps digits
     total = weights.sum(axis=-1)
     sum_x, sum_y, sum_xx, sum_yy, sum_xy = (weights @ np.column_stack([x, y, x * x, y * y, x * y])).T
@@ -36,10 +29,7 @@ def weighted_pearson(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.nd
 
 
 def weighted_spearman(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Spearman's rho of pairs (x, y) that occur `weights` times, shapes (n,), (n,), (..., n) -> (...).
-
-    A value's rank is the mean rank of all its copies. NaN where x or y is constant.
-    """
+    """Spearman's rho of weighted pairs by mid-ranks, (n,), (n,), (..., n) -> (...); NaN where x or y is constant."""
     rows, first, second = weights.reshape(-1, len(x)), _Values(x), _Values(y)
     parts = [
         _spearman(first, second, rows[start : start + ROWS_AT_ONCE]) for start in range(0, len(rows), ROWS_AT_ONCE)
@@ -62,11 +52,9 @@ def _spearman(x: "_Values", y: "_Values", weights: np.ndarray) -> np.ndarray:
 
 
 def weighted_kendall(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Kendall's tau-b of pairs (x, y) that occur `weights` times, shapes (n,), (n,), (..., n) -> (...).
+    """Kendall's tau-b of weighted pairs, (n,), (n,), (..., n) -> (...), in n log k for k distinct values.
 
-    Let k be the number of distinct values of x or of y, whichever is smaller. Time grows with n log k. The pairs are
-    split into halves by the values of the score with k distinct values, until groups are small. Within small groups,
-    all pairs are compared with each other.
+    Pairs are halved by the values of the score with fewer, until groups are small enough to compare all pairs.
     """
     rows, values = weights.reshape(-1, len(x)), [_Values(x), _Values(y)]
     few, many = sorted(values, key=lambda each: each.n_values)
@@ -78,16 +66,8 @@ def weighted_kendall(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.nd
 
 
 class _Halving(NamedTuple):
-    """Pairs (x, y), grouped by the values of one score. Each group is to be split into a lower and an upper half.
-
-    Attributes:
-        order: sorted order of the pairs: by group, then by the other score, then with the lower half first.
-        cells: index in `order` at which each cell begins. The pairs of a cell have the same group, other score and
-            half.
-        runs: index of the cell at which each run begins. The pairs of a run have the same group and other score.
-        groups: index of the run at which each group begins.
-        group: index of each run's group.
-        upper: True for cells in an upper half.
+    """Pairs (x, y) grouped by one score, each group to be split in halves: sorted `order`, and where its cells (same
+    group, other score, half), runs (same group, other score) and groups begin.
     """
 
     order: np.ndarray
@@ -107,7 +87,7 @@ def _halved_bits(few: np.ndarray) -> range:
 
 
 def _blocks(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the pairs of each group that is not halved, and their matrix: 1 concordant, -1 discordant, 0 tied."""
+    """Pairs of each group that is not halved, and their matrix: 1 concordant, -1 discordant, 0 tied."""
     if bits.start:
         group = few >> bits.start
         order = np.argsort(group, kind="stable")
@@ -117,11 +97,7 @@ def _blocks(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[tuple[np
 
 
 def _halvings(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[_Halving]:
-    """Steps that split the values of a score into halves, one bit after the other.
-
-    A step uses one of `bits` of the values' codes. If the codes of two pairs differ in any of `bits`, exactly one step
-    puts these two pairs into different halves of the same group.
-    """
+    """Steps that split a score's values in halves, bit after bit: pairs that differ in `bits` are parted once."""
     for bit in reversed(bits):
         group, half = few >> (bit + 1), few >> bit & 1
         order = np.lexsort((half, many, group))
@@ -165,17 +141,11 @@ def _kendall(
 
 
 def _sums(table: np.ndarray, begins: np.ndarray) -> np.ndarray:
-    """Sums of neighbouring rows of a table, from each of `begins` to the next."""
     return table if len(begins) == len(table) else np.add.reduceat(table, begins, axis=0)
 
 
 class _Values:
-    """The values of one score among weighted pairs, numbered from the least.
-
-    Attributes:
-        code: index of each pair's value among the distinct values, from 0, shape (n,).
-        n_values: number of distinct values.
-    """
+    """Values of one score among weighted pairs, numbered from the least; `code` has shape (n,)."""
 
     def __init__(self, values: np.ndarray) -> None:
         distinct, code = np.unique(values, return_inverse=True)
@@ -198,12 +168,9 @@ class _Values:
 
 
 def weighted_kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Quadratic-weighted kappa of pairs of whole numbers, shapes (n,), (n,), (..., n) -> (...).
+    """Quadratic-weighted kappa of pairs of whole numbers, (n,), (n,), (..., n) -> (...); NaN if constant.
 
-    A pair occurs `weights` times. Kappa is 1 - observed / random. Here `observed` is the mean squared difference, and
-    `random` is the mean squared difference of pairs formed at random. NaN where both scores are the same constant.
-
-    Source: Cohen (1968), Weighted kappa; written with moments, as by Fleiss and Cohen (1973).
+    Source: Cohen (1968), Weighted kappa; with moments, as by Fleiss and Cohen (1973).
     """
     x, y = x.astype(float), y.astype(float)
     moments = (weights @ np.column_stack([x, y, x * x + y * y, x * y])).T
@@ -214,13 +181,7 @@ def weighted_kappa(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndar
 
 
 class Pairs:
-    """Distinct pairs of scores with their counts, in clusters that can be left out.
-
-    Args:
-        x: first score of each item, shape (n_items,).
-        y: second score of each item, shape (n_items,).
-        clusters: index of each item's cluster, from 0, shape (n_items,).
-    """
+    """Distinct pairs of scores with their counts, in clusters that can be left out."""
 
     def __init__(self, x: np.ndarray, y: np.ndarray, clusters: np.ndarray) -> None:
         pairs, self._pair = np.unique(np.column_stack([x, y]), axis=0, return_inverse=True)
@@ -230,29 +191,17 @@ class Pairs:
         self.once = self._counts(np.zeros_like(clusters))[0]
 
     def _counts(self, rows: np.ndarray) -> np.ndarray:
-        """Count of each pair in each row of a table, shape (n_rows, n_pairs); `rows` has the row of each item."""
         n_pairs, n_rows = len(self.x), rows.max() + 1
         return np.bincount(rows * n_pairs + self._pair, minlength=n_rows * n_pairs).reshape(n_rows, -1).astype(float)
 
     def left_out(self) -> np.ndarray:
-        """Count of each pair without each cluster in turn, shape (n_clusters, n_pairs).
-
-        More than `resampling.MAX_LEFT_OUT` clusters form `resampling.MAX_LEFT_OUT` parts, which are left out instead of
-        single clusters. A part holds every `resampling.MAX_LEFT_OUT`-th cluster. The shape is then
-        (`resampling.MAX_LEFT_OUT`, n_pairs).
+        """Count of each pair without each cluster, shape (n_clusters, n_pairs); from `resampling.MAX_LEFT_OUT` on,
+        without every such cluster in turn.
         """
         return self.once - self._counts(self._clusters % resampling.MAX_LEFT_OUT)
 
     def interval(self, statistic: Statistic, confidence: float) -> Interval:
-        """A statistic of all pairs, with its interval. A single cluster gives no interval.
-
-        Args:
-            statistic: function of x, y and weights, such as `weighted_pearson`.
-            confidence: nominal coverage of the interval, such as 0.95.
-
-        Returns:
-            The statistic with the interval of a jackknife over clusters on the scale of Fisher's z, with Student's t.
-        """
+        """A statistic, such as `weighted_pearson`, with a jackknife's interval over clusters on Fisher's z."""
         values = statistic(self.x, self.y, np.vstack([self.once, self.left_out()]))
         if self.n_clusters < 2:
             return Interval(float(values[0]))

@@ -11,24 +11,12 @@ HUMAN, LABELS = "human", "labels"  # people's mean score; the mean of the labels
 SCALE = (1, 5)  # scale of labels, and of human scores if a dataset states no other scale
 
 
-def by_item(
+def item_golds(
     items: pd.DataFrame, human_scales: Mapping[str, Sequence[float]], votes: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Golden scores of each item by labels and by judges, from 0 to 1; and the ends of the scale of its human scores.
-
-    The human scores themselves are not in the table.
-
-    Args:
-        items: one row per item, with `COLUMNS`.
-        human_scales: dictionary from dataset to least and greatest human score, by default `SCALE`.
-        votes: scores by judges of the run, see `golden_scores.estimate`; None if there are none.
-
-    Returns:
-        A table with dataset and item as index. Its columns are `least`, `greatest`, `LABELS` (the mean label), and one
-        column per judge.
-    """
+    """Golden scores by labels and judges, from 0 to 1, and ends of the human scale (`least`, `greatest`), by item."""
     ends = [human_scales.get(dataset, SCALE) for dataset in items["dataset"]]
-    labels = [np.mean(given) if len(given) else np.nan for given in items["reference_labels"]]
+    labels = [np.mean(values) if len(values) else np.nan for values in items["reference_labels"]]
     table = items[["dataset", "item_id"]].assign(**{LABELS: _unit(np.array(labels, dtype=float), *SCALE)})
     table["least"], table["greatest"] = np.array(ends, dtype=float).reshape(-1, 2).T
     table = table.set_index(["dataset", "item_id"])
@@ -40,23 +28,13 @@ def by_item(
 
 
 def _unit(scores: Any, least: Any, greatest: Any) -> Any:
-    """Scores as shares of their scale, from 0 to 1."""
     return (scores - least) / (greatest - least)
 
 
 def sources(items: pd.DataFrame, known: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
-    """Dictionary from source to golden scores, mapped linearly to the scale 1 to n; without sources that score no item.
-
-    Args:
-        items: one row per item, with `dataset`, `item_id` and `human_score`.
-        known: golden scores from 0 to 1, and the ends of the scale of human scores, see `by_item`.
-        n: number of score levels.
-
-    Returns:
-        Scores have shape (items,); NaN for an item without a score. People come first, then labels, then judges.
-    """
+    """Golden scores on the scale 1 to n by source that has any (people, labels, judges), shape (items,)."""
     golden = known.reindex(pd.MultiIndex.from_frame(items[["dataset", "item_id"]]))
-    given = {HUMAN: _unit(items["human_score"].to_numpy(dtype=float), *(golden[end] for end in ("least", "greatest")))}
-    given |= {name: golden[name] for name in golden if name not in ("least", "greatest")}
-    scores = {name: 1 + (n - 1) * np.asarray(shares, dtype=float) for name, shares in given.items()}
+    golds = {HUMAN: _unit(items["human_score"].to_numpy(dtype=float), *(golden[end] for end in ("least", "greatest")))}
+    golds |= {name: golden[name] for name in golden if name not in ("least", "greatest")}
+    scores = {name: 1 + (n - 1) * np.asarray(shares, dtype=float) for name, shares in golds.items()}
     return {name: values for name, values in scores.items() if not np.isnan(values).all()}

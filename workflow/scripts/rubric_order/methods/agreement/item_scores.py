@@ -17,13 +17,7 @@ COLUMNS = [*KEYS, "item_id", "group_id", "criterion", "human_score", "read_index
 class ItemScores:
     """Scores of items that have a human score, summed over the reads of each item, in the order of item ids.
 
-    Attributes:
-        block: the reads.
-        row: row of each item in `Block.items`, shape (n_items,). The further arrays have this shape too.
-        human: human scores.
-        n_reads: number of reads.
-        n_scored: number of reads with a score.
-        total: sum of the scores.
+    Arrays have shape (n_items,); `row` is that of `Block.items`.
     """
 
     block: Block
@@ -47,20 +41,12 @@ class ItemScores:
         return self.take(self.n_scored > 0)
 
     def take(self, chosen: np.ndarray) -> "ItemScores":
-        """Some of the items.
-
-        Args:
-            chosen: True for items to take, shape (n_items,); or the indices of these items.
-        """
+        """Some of the items, by mask or index."""
         parts = (self.row, self.human, self.n_reads, self.n_scored, self.total)
         return ItemScores(self.block, *(part[chosen] for part in parts))
 
     def clusters(self, cluster: str) -> np.ndarray:
-        """Index of each item's cluster, from 0 in the order of ids, shape (n_items,).
-
-        Args:
-            cluster: one of `keys.CLUSTERS`.
-        """
+        """Index of each item's cluster (one of `keys.CLUSTERS`), from 0 in the order of ids, shape (n_items,)."""
         return self.block.units(cluster, self.row)
 
     @property
@@ -80,24 +66,12 @@ def item_scores(block: Block, readout: Readout) -> ItemScores:
 
 
 def clusters_of(items: pd.DataFrame, cluster: str) -> np.ndarray:
-    """Index of each item's cluster, from 0 in the order of ids, shape (n_items,).
-
-    Args:
-        items: one row per item, with item ids as index, and with `group_id`.
-        cluster: one of `keys.CLUSTERS`.
-    """
+    """Index of each item's cluster, from 0 in the order of ids; `items` has item ids as index, and `group_id`."""
     return pd.factorize(items.index if cluster == "item" else items["group_id"], sort=True)[0]
 
 
-def by_criterion(criterion: pd.Series) -> Iterator[tuple[str, np.ndarray]]:
-    """All items; then, if there are several criteria, the items of each criterion.
-
-    Args:
-        criterion: criterion of each item, shape (n_items,).
-
-    Yields:
-        ``all`` or a criterion, and True for its items, shape (n_items,).
-    """
+def criterion_masks(criterion: pd.Series) -> Iterator[tuple[str, np.ndarray]]:
+    """All items (``all``), then those of each criterion if there are several, with the mask of its items."""
     codes, names = pd.factorize(criterion, sort=True)
     yield EVERY, np.ones(len(codes), dtype=bool)
     if len(names) > 1:

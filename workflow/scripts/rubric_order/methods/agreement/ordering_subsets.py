@@ -1,16 +1,7 @@
 """Errors of scores from a few orderings, read once each, against the item's mean over all D orderings of a study.
 
-The D orderings show each score equally often in each position.
-
-The mean of the reads that were made cannot serve as the true value. It contains the reads whose error is computed, so
-the chance of these reads would be in both numbers that are compared, and all orderings together would have no error. So
-the true value is the value that this mean would have without chance. Let w be the weights of the orderings in the
-score, and c = w - 1 / D. Let mu and v be the expected score and the variance of a read in each ordering. The expected
-square of the error is
-
-    (sum of c mu)^2 + sum of w^2 v.
-
-If mu is estimated from reads, the first part is too large by the sum of c^2 v / (number of reads). This amount is
+For weights w of the orderings, c = w - 1 / D, and mean mu and variance v of a read, the expected square is (sum of c
+mu)^2 + sum of w^2 v. With mu from reads, the first part is too large by the sum of c^2 v / (number of reads), which is
 subtracted.
 """
 
@@ -31,13 +22,8 @@ ROUNDING = 1e-18  # a squared error up to this is rounding
 
 
 class Choices(NamedTuple):
-    """Sets of orderings to choose from, sorted by size.
-
-    Attributes:
-        masks: True for the orderings of a set, shape (n_sets, D).
-        sizes: number of orderings in each set, shape (n_sets,).
-        of_pairs: True for sets that hold the reverse of each of their orderings, shape (n_sets,).
-        complete: True for sizes with all their sets included, shape (largest size,).
+    """Sets of orderings, sorted by size: `masks` (n_sets, D), `of_pairs` for sets of orderings with their reverses,
+    `complete` for sizes of which all sets are here.
     """
 
     masks: np.ndarray
@@ -47,14 +33,9 @@ class Choices(NamedTuple):
 
 
 def choices(reverse: np.ndarray, largest: int, most: int, *, seed: int) -> Choices:
-    """Sets of one ordering, of two orderings, and so on.
+    """Sets of one ordering, of two, up to `largest`. `reverse` indexes each ordering's reverse, -1 if not read.
 
-    Args:
-        reverse: index of each ordering's reverse, shape (D,); -1 if the reverse was not read.
-        largest: size of the largest sets, at most D.
-        most: largest number of sets of one size. If there are more sets, `most` sets are drawn at random. For an even
-            size, up to `most` further sets are then drawn that consist of pairs of an ordering and its reverse.
-        seed: seed of the draws.
+    Of more than `most` sets of a size, `most` are drawn, and for even sizes as many of orderings with reverses.
     """
     count = len(reverse)
     first = np.flatnonzero(reverse > np.arange(count))
@@ -62,10 +43,10 @@ def choices(reverse: np.ndarray, largest: int, most: int, *, seed: int) -> Choic
     parts, complete = [], []
     for size in range(1, largest + 1):
         rng = randomness.generator(seed, "sets of orderings", count, size)
-        masks: np.ndarray = subsets.of_one_size(count, size, most, rng=rng).astype(bool)
+        masks: np.ndarray = subsets.one_size(count, size, most, rng=rng).astype(bool)
         complete.append(len(masks) == math.comb(count, size))
         if not complete[-1] and size % 2 == 0 and size // 2 <= len(pairs):
-            more = subsets.of_one_size(len(pairs), size // 2, most, rng=rng).astype(int) @ pairs > 0
+            more = subsets.one_size(len(pairs), size // 2, most, rng=rng).astype(int) @ pairs > 0
             masks = np.unique(np.concatenate([more, masks]), axis=0)[::-1]
         parts.append(masks)
     every = np.concatenate(parts)
@@ -75,23 +56,14 @@ def choices(reverse: np.ndarray, largest: int, most: int, *, seed: int) -> Choic
 
 
 class Noise(NamedTuple):
-    """Variance by chance in the reads from which errors are computed.
-
-    Attributes:
-        of_read: variance of one read, shape (m, D).
-        of_mean: variance of the mean of the reads that were made, shape (m, D).
-    """
+    """Variance by chance of one read, and of the mean of the reads that were made, shape (m, D)."""
 
     of_read: np.ndarray
     of_mean: np.ndarray
 
 
 def noise(reads: ByOrdering) -> Noise:
-    """Variance by chance of the reads.
-
-    If neither repeats nor option probabilities give this variance, all variance of an item's reads counts as chance,
-    after the effects of orderings on all items are subtracted.
-    """
+    """Variance by chance of the reads; of an unknown source, all that the orderings' mean effects leave."""
     variance = reads.variance
     if not reads.known_from:
         variance = np.broadcast_to((reads.residual_variance * reads.times.mean(axis=1))[:, None], reads.means.shape)
@@ -105,16 +77,8 @@ def no_noise(reads: ByOrdering) -> Noise:
 
 
 def squares(means: np.ndarray, chance: Noise, masks: np.ndarray) -> np.ndarray:
-    """Square of the error of each item's mean over each set of orderings.
-
-    Args:
-        means: mean score of each item in each ordering, shape (m, D).
-        chance: variance by chance of one read, and of each of the means.
-        masks: True for the orderings of each set, shape (n_sets, D).
-
-    Returns:
-        Estimate for each item of the expectation over the chance of reads, shape (m, n_sets). It can be below 0 by
-        chance.
+    """Square of the error of each item's mean over each set of orderings, expected over the chance of reads, shape (m,
+    n_sets); below 0 by chance.
     """
     weights = masks / masks.sum(axis=1, keepdims=True)
     apart = weights - 1 / means.shape[1]
@@ -123,14 +87,7 @@ def squares(means: np.ndarray, chance: Noise, masks: np.ndarray) -> np.ndarray:
 
 
 def group_squares(means: np.ndarray, chance: Noise, masks: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Sums of `squares` over the items of each group, shape (n_groups, n_sets).
-
-    Args:
-        means: mean score of each item in each ordering, shape (m, D).
-        chance: variance by chance of one read, and of each of the means.
-        masks: True for the orderings of each set, shape (n_sets, D).
-        group: index of each item's group, from 0, shape (m,).
-    """
+    """Sums of `squares` over the items of each group, shape (n_groups, n_sets)."""
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     means, chance = means[order], Noise(*(part[order] for part in chance))
@@ -140,49 +97,23 @@ def group_squares(means: np.ndarray, chance: Noise, masks: np.ndarray, group: np
 
 
 def random_squares(means: np.ndarray, chance: Noise, sizes: np.ndarray) -> np.ndarray:
-    """Expected square of the error of a mean over different orderings that are drawn at random.
-
-    Args:
-        means: mean score of each item in each ordering, shape (m, D).
-        chance: variance by chance of one read, and of each of the means.
-        sizes: numbers of orderings that are drawn, shape (q,).
-
-    Returns:
-        Shape (m, q).
+    """Expected square of the error of a mean over `sizes` different random orderings, shape (m, q).
 
     Source: sampling without replacement, Cochran (1977), Sampling Techniques, Theorem 2.2.
     """
-    return _of_units(means, means.shape[1], sizes, sizes, chance)
+    return _unit_squares(means, means.shape[1], sizes, sizes, chance)
 
 
 def pair_squares(means: np.ndarray, chance: Noise, reverse: np.ndarray, sizes: np.ndarray) -> np.ndarray | None:
-    """Expected square of the error of a mean over random pairs, each of an ordering and its reverse.
-
-    Args:
-        means: mean score of each item in each ordering, shape (m, D).
-        chance: variance by chance of one read, and of each of the means.
-        reverse: index of each ordering's reverse, shape (D,); -1 if the reverse was not read.
-        sizes: numbers of orderings in the drawn pairs, even, shape (q,).
-
-    Returns:
-        Shape (m, q). None if any ordering was read without its reverse.
-    """
+    """As `random_squares`, over pairs of an ordering and its reverse; None if any was read without its reverse."""
     if (reverse < 0).any():
         return None
     first = np.flatnonzero(reverse > np.arange(len(reverse)))
-    return _of_units((means[:, first] + means[:, reverse[first]]) / 2, len(reverse), sizes // 2, sizes, chance)
+    return _unit_squares((means[:, first] + means[:, reverse[first]]) / 2, len(reverse), sizes // 2, sizes, chance)
 
 
-def _of_units(units: np.ndarray, count: int, drawn: np.ndarray, sizes: np.ndarray, chance: Noise) -> np.ndarray:
-    """Expected square of the error of a mean over random units. A unit is one ordering, or a pair of orderings.
-
-    Args:
-        units: mean score of each item in each unit, shape (m, U).
-        count: number of all orderings.
-        drawn: numbers of units that are drawn, shape (q,).
-        sizes: numbers of orderings in the drawn units, shape (q,).
-        chance: variance by chance of one read, and of the mean of the reads of one ordering.
-    """
+def _unit_squares(units: np.ndarray, count: int, drawn: np.ndarray, sizes: np.ndarray, chance: Noise) -> np.ndarray:
+    """Expected square of the error of a mean over `drawn` random orderings or pairs of them, (m, U) -> (m, q)."""
     total = units.shape[1]
     left = (total - drawn) / (drawn * max(total - 1, 1))
     of_read, of_mean = (part.sum(axis=1)[:, None] for part in chance)
@@ -191,17 +122,7 @@ def _of_units(units: np.ndarray, count: int, drawn: np.ndarray, sizes: np.ndarra
 
 
 def chosen(sums: np.ndarray, count: np.ndarray, fold: np.ndarray, usable: np.ndarray) -> np.ndarray:
-    """Set that is chosen for each fold: the set with the least error in the other folds, or the first of equal sets.
-
-    Args:
-        sums: sum of the squared errors of each group by each set, shape (n_groups, n_sets).
-        count: number of items of each group, shape (n_groups,).
-        fold: index of each group's fold, from 0, shape (n_groups,).
-        usable: indices of the sets to choose from.
-
-    Returns:
-        Index of the set, shape (n_folds + 1,). The last value is the choice by all groups.
-    """
+    """Index of the set with the least error in the other folds, then by all groups, shape (n_folds + 1,)."""
     of_fold = np.zeros((int(fold.max()) + 1, len(usable)))
     np.add.at(of_fold, fold, sums[:, usable])
     items = np.bincount(fold, weights=count)
@@ -211,33 +132,17 @@ def chosen(sums: np.ndarray, count: np.ndarray, fold: np.ndarray, usable: np.nda
 
 
 def held_out(sums: np.ndarray, fold: np.ndarray, choice: np.ndarray) -> np.ndarray:
-    """Sum of squared errors of each group by the set that the other folds chose, shape (n_groups,).
-
-    Args:
-        sums: sum of the squared errors of each group by each set, shape (n_groups, n_sets).
-        fold: index of each group's fold, from 0, shape (n_groups,).
-        choice: index of the set that is chosen for each fold, shape (n_folds + 1,), see `chosen`.
-    """
+    """Sum of squared errors of each group by the set that the other folds chose, shape (n_groups,)."""
     return sums[np.arange(len(sums)), choice[fold]]
 
 
 def held_out_draws(
     tables: Sequence[np.ndarray], count: np.ndarray, fold: np.ndarray, usable: np.ndarray, weights: np.ndarray
 ) -> list[np.ndarray]:
-    """Sums of squared errors by the sets that other folds choose. Sets are chosen anew in each resample of groups.
+    """Sums of squared errors by the sets that other folds choose anew in each resample; one array (resamples,) for each
+    table, the first of which decides.
 
-    A group stays in its fold. So a set's error is never computed on a group, or a copy of a group, that chose this set.
-
-    Args:
-        tables: sums of squared errors of each group by each set, each of shape (n_groups, n_sets). The first table
-            determines the choice of sets.
-        count: number of items of each group, shape (n_groups,).
-        fold: index of each group's fold, from 0, shape (n_groups,).
-        usable: indices of the sets to choose from.
-        weights: how often each group is in each resample, shape (resamples, n_groups).
-
-    Returns:
-        One array for each table, shape (resamples,).
+    A group stays in its fold, so no set's error is computed on a copy of a group that chose it.
     """
     members = [np.flatnonzero(fold == number) for number in range(int(fold.max()) + 1)]
     items = weights @ count
@@ -246,25 +151,19 @@ def held_out_draws(
     step = max(1, _CELLS_IN_CACHE // len(usable))
     for start in range(0, len(weights), step):
         rows = slice(start, start + step)
-        parts = [weights[rows, own] @ of_sets[0][own] for own in members]
+        parts = [weights[rows, groups] @ of_sets[0][groups] for groups in members]
         errors = np.sum(parts, axis=0)
-        for own, part in zip(members, parts, strict=True):
+        for groups, part in zip(members, parts, strict=True):
             others = errors - part
-            equal = _EQUAL * np.maximum(items[rows] - weights[rows, own] @ count[own], 1)
+            equal = _EQUAL * np.maximum(items[rows] - weights[rows, groups] @ count[groups], 1)
             choice = (others <= (others.min(axis=1) + equal)[:, None]).argmax(axis=1)
             for total, table in zip(sums, of_sets, strict=True):
-                total[rows] += np.einsum("rg,gr->r", weights[rows, own], table[np.ix_(own, choice)])
+                total[rows] += np.einsum("rg,gr->r", weights[rows, groups], table[np.ix_(groups, choice)])
     return [*sums]
 
 
 class Needed(NamedTuple):
-    """Least number of orderings whose error is not above a target; NaN if no number that was examined is enough.
-
-    Attributes:
-        estimate: number by the estimated errors.
-        low: number by the lower ends of the errors' intervals.
-        high: number by the upper ends of the errors' intervals.
-    """
+    """Least number of orderings whose error, or end of its interval, is not above a target; NaN if none examined."""
 
     estimate: float
     low: float
@@ -272,14 +171,7 @@ class Needed(NamedTuple):
 
 
 def needed(sizes: np.ndarray, errors: np.ndarray, low: np.ndarray, high: np.ndarray, target: float) -> Needed:
-    """Least size from which on errors are not above a target.
-
-    Args:
-        sizes: numbers of orderings in rising order, shape (q,).
-        errors: error of each size, shape (q,).
-        low: lower end of the interval of each error, shape (q,). The error replaces an end that is NaN.
-        high: upper end of the interval of each error, shape (q,). The error replaces an end that is NaN.
-        target: largest acceptable error.
+    """Least size from which on errors are not above a target; an end that is NaN is replaced by its error.
 
     >>> errors = np.array([0.5, 0.3, 0.2])
     >>> needed(np.array([1, 2, 3]), errors, errors - 0.1, errors + 0.1, 0.3)

@@ -1,10 +1,7 @@
 """Share of items that people would pass, by Rogan and Gladen: from verdicts of a judge, corrected for its errors.
 
-Sensitivity is the share of items that the judge passes, among the items that people pass. Specificity is the share that
-the judge fails, among the items that people fail. Both are estimated from labelled groups, and the interval of the
-share allows for the errors of these estimates. Labelled groups may have another pass rate than all groups. But the
-judge must have the same sensitivity and specificity in labelled groups as in all groups. This is a strong condition,
-because a judge errs less often on items that clearly pass or fail.
+Labelled groups may have another pass rate than all groups, but the judge must have the same sensitivity and specificity
+in them: a strong condition, because a judge errs less often on items that clearly pass or fail.
 """
 
 from typing import NamedTuple
@@ -20,16 +17,7 @@ NO_FIT = "cannot tell: the judge's rate fits no share, given its errors"
 
 
 class PassRate(NamedTuple):
-    """A pass rate from a judge whose error rates are known from labels.
-
-    Attributes:
-        rate: pass rate of people over all items, from 0 to 1; NaN if it cannot be told.
-        sensitivity: sensitivity of the judge.
-        specificity: specificity of the judge.
-        problem: reason why the rate cannot be told; else empty.
-        n_passed: number of labelled items that people pass.
-        n_failed: number of labelled items that people fail.
-    """
+    """Pass rate of people over all items, and a judge's error rates; NaN with the `problem` if it cannot be told."""
 
     rate: Interval
     sensitivity: Interval
@@ -42,37 +30,20 @@ class PassRate(NamedTuple):
 def rogan_gladen(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confidence: float) -> PassRate:
     """Pass rate of people over all items: (rate of the judge + specificity - 1) / (sensitivity + specificity - 1).
 
-    Args:
-        human: 1 if people pass an item, 0 if they fail it, shape (m,); NaN for an item without a label.
-        judge: 1 if the judge passes an item, 0 if it fails the item, shape (m,). NaN if the judge gives no verdict;
-            such an item does not count.
-        group: index of each item's group, from 0, shape (m,).
-        confidence: nominal coverage.
+    Fieller's interval, cut off at 0 and 1, by a jackknife over groups; a rate's variance is at least that of as many
+    independent labels with one right and one wrong verdict added (of groups, if verdicts are all right or all wrong).
+    Satterthwaite's degrees of freedom.
 
-    Returns:
-        The pass rate. Its interval is Fieller's, cut off at 0 and 1. The interval holds all rates that are compatible
-        with the judge's pass rate, sensitivity and specificity. A jackknife over groups gives the covariance of these
-        three. If sensitivity + specificity - 1 can be 0 within its error, the interval would have no end, and the rate
-        cannot be told.
-
-        The variance of sensitivity or specificity has a lower limit: the variance from the same number of independent
-        labels, with one right and one wrong verdict added. The labels are those of passed items for sensitivity, and
-        those of failed items for specificity. If the judge's verdicts on these items are all right or all wrong, this
-        limit uses the number of groups that have such items in place of the number of labels. Student's t has
-        Satterthwaite's degrees of freedom for the three rates.
-
-    Source: Rogan and Gladen (1978), Estimating prevalence from the results of a screening test; Fieller (1954), Some
-    problems in interval estimation; for labels that are all right, Lang and Reiczigel (2014), Confidence limits for
-    prevalence of disease adjusted for estimated sensitivity and specificity.
+    Source: Rogan and Gladen (1978); Fieller (1954); for labels that are all right, Lang and Reiczigel (2014).
     """
     human, judge = np.asarray(human, dtype=float), np.asarray(judge, dtype=float)
     there = ~np.isnan(judge)
     human, judge = human[there], judge[there]
     unit = np.unique(np.asarray(group)[there], return_inverse=True)[1]
-    given = ~np.isnan(human)
-    passed, failed = given & (human == 1), given & (human == 0)
+    labelled = ~np.isnan(human)
+    passed, failed = labelled & (human == 1), labelled & (human == 0)
     counts = int(passed.sum()), int(failed.sum())
-    labels = np.bincount(unit, weights=given, minlength=int(unit.max(initial=-1)) + 1)
+    labels = np.bincount(unit, weights=labelled, minlength=int(unit.max(initial=-1)) + 1)
     items = np.bincount(unit, minlength=len(labels))
     weight = (items / np.maximum(labels, 1))[unit]  # labelled items represent all items of their group
     table = np.column_stack([judge, np.ones(len(judge)), *(weight * part for part in _parts(passed, failed, judge))])
@@ -87,19 +58,14 @@ def rogan_gladen(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confid
 
 
 def _parts(passed: np.ndarray, failed: np.ndarray, judge: np.ndarray) -> list[np.ndarray]:
-    """Four columns: right verdicts and items among the items that people pass, then among those that people fail."""
     return [passed * judge, passed.astype(float), failed * (1 - judge), failed.astype(float)]
 
 
 def _covariance(
     sums: np.ndarray, labelled: np.ndarray, counts: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Three rates (of the judge, sensitivity, specificity), their covariance, and degrees of freedom of each variance.
-
-    Args:
-        sums: sums over each group, shape (n_groups, 6): numerator and denominator of each of the three rates.
-        labelled: True for groups with labels, shape (n_groups,).
-        counts: number of labels that tell sensitivity, and number of labels that tell specificity.
+    """Rates (of the judge, sensitivity, specificity), their covariance, and degrees of freedom of each, from sums over
+    groups, shape (n_groups, 6).
     """
     total = sums.sum(axis=0)
     values = total[0::2] / total[1::2]
@@ -131,14 +97,7 @@ def _share(value: float, variance: float, degrees: float, confidence: float) -> 
 
 
 def _fieller(rates: np.ndarray, covariance: np.ndarray, degrees: np.ndarray, confidence: float) -> tuple[Interval, str]:
-    """Interval of (rate + specificity - 1) / (sensitivity + specificity - 1), or the reason why there is none.
-
-    Args:
-        rates: the judge's pass rate, sensitivity and specificity, shape (3,).
-        covariance: covariance of these rates, shape (3, 3).
-        degrees: degrees of freedom of the variance of each rate, shape (3,).
-        confidence: nominal coverage of the interval, such as 0.95.
-    """
+    """Interval of (rate + specificity - 1) / (sensitivity + specificity - 1), or the reason why there is none."""
     to_top, to_bottom = np.array([1, 0, 1]), np.array([0, 1, 1])
     top, bottom = rates @ to_top - 1, rates @ to_bottom - 1
     if bottom <= 0:

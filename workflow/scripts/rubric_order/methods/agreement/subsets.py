@@ -14,13 +14,8 @@ _NO_VARIANCE = 1e-12  # a variance up to this is the rounding error of a constan
 
 
 class Subsets(NamedTuple):
-    """Subsets of K reads, sorted by size.
-
-    Attributes:
-        masks: 1 where a read is in a subset, shape (n_subsets, K).
-        sizes: number of reads in each subset, shape (n_subsets,).
-        pairs: how often the product of reads j and k, j <= k, occurs in the square of a subset's sum, shape (K(K+1)/2,
-            n_subsets): once if j = k, otherwise twice; 0 times if read j or read k is not in the subset.
+    """Subsets of K reads, sorted by size: `masks` (n_subsets, K), and `pairs` (K(K+1)/2, n_subsets): how often reads j
+    <= k occur in the square of a subset's sum.
     """
 
     masks: np.ndarray
@@ -29,14 +24,8 @@ class Subsets(NamedTuple):
 
 
 def draw(k: int, most: int, *, rng: np.random.Generator) -> Subsets:
-    """Subsets of k reads, of every size from 1 to k (at most `LARGEST_SUBSET`).
-
-    Args:
-        k: number of reads.
-        most: largest number of subsets of one size. If there are more, `most` different subsets are drawn at random.
-        rng: generator of the draws.
-    """
-    of_size = [of_one_size(k, size, most, rng=rng) for size in range(1, min(k, LARGEST_SUBSET) + 1)]
+    """Subsets of k reads of every size from 1 to k (at most `LARGEST_SUBSET`); at most `most` of a size, else drawn."""
+    of_size = [one_size(k, size, most, rng=rng) for size in range(1, min(k, LARGEST_SUBSET) + 1)]
     sizes: np.ndarray = np.repeat(np.arange(1, len(of_size) + 1), [len(part) for part in of_size])
     masks = np.concatenate(of_size).astype(float)
     first, second = np.triu_indices(k)
@@ -44,18 +33,8 @@ def draw(k: int, most: int, *, rng: np.random.Generator) -> Subsets:
     return Subsets(masks, sizes, pairs)
 
 
-def of_one_size(k: int, size: int, most: int, *, rng: np.random.Generator) -> np.ndarray:
-    """Different subsets of one size: all subsets, or `most` subsets that are drawn at random.
-
-    Args:
-        k: number of reads.
-        size: number of reads in a subset.
-        most: largest number of subsets.
-        rng: generator of the draws.
-
-    Returns:
-        1 where a read is in a subset, shape (at most `most`, k).
-    """
+def one_size(k: int, size: int, most: int, *, rng: np.random.Generator) -> np.ndarray:
+    """Different subsets of one size, all or `most` at random, shape (at most `most`, k)."""
     if math.comb(k, size) <= most:
         return _all_of_size(k, size)
     distinct: np.ndarray = np.empty((0, k), dtype=np.int8)
@@ -68,29 +47,13 @@ def of_one_size(k: int, size: int, most: int, *, rng: np.random.Generator) -> np
 
 @functools.lru_cache
 def drawn(k: int, most: int, seed: int) -> Subsets:
-    """Subsets of k reads, of every size. Calls with the same arguments share one draw.
-
-    Args:
-        k: number of reads.
-        most: largest number of subsets of one size. If there are more, this many are drawn at random.
-        seed: seed of the draws.
-    """
+    """Subsets of k reads, of every size. Calls with the same arguments share one draw."""
     return draw(k, most, rng=randomness.generator(seed, "subsets of reads", k))
 
 
 @functools.lru_cache
 def disjoint(k: int, size: int, count: int, seed: int) -> np.ndarray:
-    """Pairs of disjoint subsets of k reads, drawn at random, as weights of the reads in the means over the subsets.
-
-    Args:
-        k: number of reads.
-        size: number of reads in each subset, at most half of k.
-        count: number of pairs.
-        seed: seed of the draws.
-
-    Returns:
-        Weight of each read in each subset of each pair, shape (count, 2, k). The array is read-only.
-    """
+    """Random pairs of disjoint subsets of k reads, as weights of their means, shape (count, 2, k), read-only."""
     rng = randomness.generator(seed, "disjoint subsets of reads", k, size)
     place = rng.permuted(np.tile(np.arange(k), (count, 1)), axis=1)
     masks = np.stack([place < size, (place >= size) & (place < 2 * size)], axis=1) / size
@@ -99,7 +62,7 @@ def disjoint(k: int, size: int, count: int, seed: int) -> np.ndarray:
 
 
 def _all_of_size(k: int, size: int) -> np.ndarray:
-    """All subsets of one size, shape (C(k, size), k). Subsets grow by rising elements, so no subset occurs twice."""
+    """All subsets of one size, shape (C(k, size), k), grown by rising elements so that none occurs twice."""
     masks: np.ndarray = np.zeros((1, k), dtype=np.int8)
     last = np.array([-1])
     for _ in range(size):
@@ -111,16 +74,10 @@ def _all_of_size(k: int, size: int) -> np.ndarray:
 
 
 def moments(scores: np.ndarray, human: np.ndarray) -> np.ndarray:
-    """Moments of each item, which determine the correlation of any mean of reads with human scores.
+    """Moments of each item for correlations of any mean of reads with human scores, shape (m, 3 + 2K + K(K+1)/2).
 
-    Args:
-        scores: score of each item in each read, shape (m, K), without gaps.
-        human: human score of each item, shape (m,).
-
-    Returns:
-        Shape (m, 3 + 2K + K(K+1)/2). The columns are 1, y, y^2, each read s_j, each s_j y, and each s_j s_k for j <= k.
-        Sums of rows over items, with any weights, give means and covariances. The mean human score is subtracted from
-        y, and the mean of all scores from s, so that little is lost to rounding.
+    Columns: 1, y, y^2, reads s_j, s_j y, and s_j s_k for j <= k, centred against rounding. Their sums over items, with
+    any weights, give means and covariances.
     """
     y = human - human.mean()
     s = scores - scores.mean()
@@ -129,17 +86,10 @@ def moments(scores: np.ndarray, human: np.ndarray) -> np.ndarray:
 
 
 def pearson_of_subsets(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
-    """Pearson's r of the mean over each subset of reads with the human scores.
+    """Pearson's r of the mean over each subset with the human scores, from sums of `moments`, shape (..., n_subsets);
+    NaN if either does not vary.
 
-    The variance of a sum of reads is a sum of covariances of reads. So the function need not compute the mean over a
-    subset for each item, and a subset costs only a few products, however many items there are.
-
-    Args:
-        sums: sums of `moments` over items, shape (..., 3 + 2K + K(K+1)/2).
-        chosen: subsets of the K reads.
-
-    Returns:
-        Shape (..., n_subsets); NaN where a subset's means, or the human scores, do not vary.
+    The variance of a sum is a sum of covariances, so a subset costs a few products however many items there are.
     """
     k = chosen.masks.shape[1]
     count, y, yy = (sums[..., place, None] for place in range(3))
@@ -155,31 +105,17 @@ def pearson_of_subsets(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
 
 
 class RankCurve(NamedTuple):
-    """Spearman's rho of subsets of reads.
-
-    Attributes:
-        rho: rho of each subset, shape (n_subsets,); NaN where the subset's means, or the human scores, do not vary.
-        influence: derivative of the mean rho over the subsets of each size, with respect to each item's weight, shape
-            (m, n_sizes).
-    """
+    """Spearman's rho of each subset, and the derivative of each size's mean by each item's weight, (m, n_sizes)."""
 
     rho: np.ndarray
     influence: np.ndarray
 
 
 def spearman_of_subsets(scores: np.ndarray, human: np.ndarray, chosen: Subsets) -> RankCurve:
-    """Spearman's rho of the mean over each subset of reads with the human scores, with mean ranks for ties.
+    """Spearman's rho of the mean over each subset of reads, shape (m, K), with human scores. Sums are ranked, because
+    ties of means depend on rounding.
 
-    The function ranks sums instead of means, because ties of means depend on rounding. Ranks come from counts of each
-    distinct sum.
-
-    Args:
-        scores: score of each item in each read, shape (m, K), without gaps.
-        human: human score of each item, shape (m,).
-        chosen: subsets of the K reads.
-
-    Source: the influence is the derivative of Spearman's rho, as the correlation of mid-distribution functions, with
-    respect to the weight of an item (infinitesimal jackknife; Efron, 1982, Chapter 6).
+    Source: infinitesimal jackknife (Efron, 1982, Chapter 6) of the correlation of mid-distribution functions.
     """
     m, (masks, sizes, _) = len(human), chosen
     # Mid-ranks about 0 in units of the sample size: rho is the correlation of u (of sums) with v (of human scores).
@@ -232,7 +168,6 @@ def spearman_of_subsets(scores: np.ndarray, human: np.ndarray, chosen: Subsets) 
 
 
 def _codes(totals: np.ndarray) -> tuple[np.ndarray, int]:
-    """Whole numbers from 0 in the order of a column's totals, and the number of possible whole numbers."""
     if (totals == np.rint(totals)).all():
         lowest = totals.min()
         return (totals - lowest).astype(np.int64), int(totals.max() - lowest) + 1
@@ -241,17 +176,11 @@ def _codes(totals: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _above(weights: np.ndarray) -> np.ndarray:
-    """Sum of the weights at higher indices than each index of the last axis, plus half of the weight at this index."""
     return weights.sum(axis=-1, keepdims=True) - weights.cumsum(axis=-1) + weights / 2
 
 
 def mean_over_subsets(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Mean over the subsets of each size that have a value, shape (..., n_subsets) -> (..., n_sizes).
-
-    Args:
-        values: value of each subset, shape (..., n_subsets); NaN where it is undefined.
-        sizes: number of reads in each subset, shape (n_subsets,).
-    """
+    """Mean over the subsets of each size that have a value, shape (..., n_subsets) -> (..., n_sizes)."""
     starts = np.flatnonzero(np.diff(sizes, prepend=0))
     defined = ~np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -261,15 +190,7 @@ def mean_over_subsets(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def curve(sums: np.ndarray, chosen: Subsets) -> np.ndarray:
-    """Mean of Pearson's r over the subsets of each size, in each of several samples.
-
-    Args:
-        sums: sums of `moments` in each sample, shape (samples, 3 + 2K + K(K+1)/2).
-        chosen: subsets of the K reads.
-
-    Returns:
-        Shape (samples, n_sizes).
-    """
+    """Mean of Pearson's r over each size's subsets, from sums of `moments` in each sample, shape (samples, n_sizes)."""
     chunk = max(1, 100_000 // len(chosen.sizes))  # a chunk stays in the processor's cache
     parts = [sums[start : start + chunk] for start in range(0, len(sums), chunk)]
     return np.concatenate([mean_over_subsets(pearson_of_subsets(part, chosen), chosen.sizes) for part in parts])

@@ -1,8 +1,4 @@
-"""Reads of the same items in several variants of a prompt: conditions, and orders of the levels.
-
-A variant is a condition with a strategy. A study's base is its first condition with its first strategy in config. The
-other variants are compared with the base, on the items that are read in all variants.
-"""
+"""Reads of the same items in several variants of a prompt (condition and strategy). The base has the first of both."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -28,22 +24,11 @@ Name = tuple[str, str]  # condition and strategy
 
 
 class Variants(NamedTuple):
-    """The reads of one study, judge, profile, dataset (or all) and scale, by one readout.
+    """Reads of one study, judge, profile, dataset (or all), scale and readout, of items read in all variants.
 
-    Attributes:
-        keys: dictionary of the keys that the reads have in common.
-        names: names of the variants; the base comes first.
-        items: one row per item, with `item_id`, `dataset`, `group_id` and `human_score`.
-        total: sum of an item's scores in a variant, shape (items, variants).
-        scored: number of the item's reads with a score in the variant, shape (items, variants).
-        reads: number of all reads of the item in the variant, shape (items, variants).
-        first: score of the item's first read, shape (items, variants); NaN if this read has no score.
-        repeats: three numbers for each item, over the pairs of base reads in one ordering: number of pairs, number of
-            pairs whose scores differ, and sum of the absolute differences, shape (items, 3).
-        constrained: True if the first read has its score from a second request that allows only a score, shape (items,
-            variants).
-        lowest: lowest score of the dataset's scale; 1 if datasets differ in it. The scores in these arrays are counted
-            from 1, whatever `lowest` is.
+    Arrays have shape (items, variants), base first: sum of scores, reads with a score, all reads, first score;
+    `repeats` (items, 3) counts pairs of base reads in one ordering, those that differ, and sums the differences.
+    `constrained`: a second request allowed only a score. Scores count from 1, whatever `lowest` is.
     """
 
     keys: Row
@@ -73,15 +58,7 @@ class Variants(NamedTuple):
 
 
 def kind(name: Name, base: Name) -> str:
-    """Kind of change from the base to a variant.
-
-    The kind is `base`, `order`, `ids`, `reference`, `neutral`, or the name of a part of a condition, such as
-    `together`. It is `crossed` if several kinds change at once.
-
-    Args:
-        name: condition and strategy of the variant.
-        base: condition and strategy of the base.
-    """
+    """Change from the base: `base`, `order`, `ids`, `reference`, `neutral`, a condition's part, or `crossed`."""
     changed = set() if name[1] == base[1] else {"order"}
     for part in parts(name[0]) ^ parts(base[0]):
         changed.add(next((shared for beginning, shared in KINDS.items() if part.startswith(beginning)), part))
@@ -89,12 +66,7 @@ def kind(name: Name, base: Name) -> str:
 
 
 def variants(scores: pd.DataFrame | Iterable[pd.DataFrame], bases: Mapping[str, Sequence[str]]) -> Iterator[Variants]:
-    """Variants of each study, judge, profile and scale, if there are several: for each dataset, then for all together.
-
-    Args:
-        scores: a table with one row per read, and `COLUMNS`; or several such tables, for example one per file.
-        bases: dictionary from study to condition and strategy of its base.
-    """
+    """Variants of each study, judge, profile and scale that has several: by dataset, then for all."""
     laid: dict[tuple[Any, ...], list[Variants]] = {}
     for keys, block in blocks_by(SHARED, scores):
         base = tuple(bases.get(keys["study"], ()))
@@ -122,12 +94,12 @@ def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: Row) -> Var
     value = block[column].to_numpy(dtype=float, na_value=np.nan)
     scored = ~np.isnan(value)
 
-    def by_cell(weights: np.ndarray) -> np.ndarray:
+    def cell_sums(weights: np.ndarray) -> np.ndarray:
         return np.bincount(cell, weights, shape[0] * shape[1]).reshape(shape)
 
-    reads = by_cell(np.ones(len(cell)))
-    kept = (reads > 0).all(axis=1)
-    if not kept.any():
+    reads = cell_sums(np.ones(len(cell)))
+    in_all = (reads > 0).all(axis=1)
+    if not in_all.any():
         return None
     first = np.full(shape, np.nan)
     begins = block["read_index"].to_numpy() == 0
@@ -140,13 +112,13 @@ def _laid(block: pd.DataFrame, column: str, names: list[Name], keys: Row) -> Var
     forced: np.ndarray = np.zeros(shape, dtype=bool)
     if "pattern" in block:
         forced[item[begins], variant[begins]] = (block["pattern"] == CONSTRAINED).fillna(False).to_numpy(bool)[begins]
-    tables = (by_cell(np.where(scored, value, 0)), by_cell(scored.astype(float)), reads, first, repeats, forced)
-    laid = Variants(keys, names, items[kept].reset_index(drop=True), *(table[kept] for table in tables))
+    tables = (cell_sums(np.where(scored, value, 0)), cell_sums(scored.astype(float)), reads, first, repeats, forced)
+    laid = Variants(keys, names, items[in_all].reset_index(drop=True), *(table[in_all] for table in tables))
     return laid._replace(lowest=levels.lowest_of(block))
 
 
 def _repeats(item: np.ndarray, ordering: np.ndarray, value: np.ndarray, n_items: int, n: int) -> np.ndarray:
-    """The array `Variants.repeats`, from reads of the base. Reads without a score do not count."""
+    """The array `Variants.repeats`, from reads of the base that have a score."""
     digits: np.ndarray = np.stack(list(ordering)).astype(np.int64) @ max(10, n) ** np.arange(n)
     scored = ~np.isnan(value)
     item, digits, value = item[scored], digits[scored], value[scored]
@@ -163,7 +135,7 @@ def _repeats(item: np.ndarray, ordering: np.ndarray, value: np.ndarray, n_items:
 
 
 def _together(each: list[Variants]) -> Iterator[Variants]:
-    """Yield all datasets together, if they have the same variants. Yield nothing for a single dataset."""
+    """All datasets together, if several and with the same variants."""
     first = each[0]
     if len(each) > 1 and all(part.names == first.names for part in each):
         tables = (np.concatenate(parts) for parts in zip(*(part[3:-1] for part in each), strict=True))
@@ -173,18 +145,9 @@ def _together(each: list[Variants]) -> Iterator[Variants]:
 
 
 def ratio(top: np.ndarray, bottom: np.ndarray, unit: np.ndarray, confidence: float) -> Row:
-    """A ratio of sums over items with its interval. Clusters are the sample.
+    """A ratio of sums over items, from numerators and denominators, with a jackknife over clusters by Student's t.
 
-    Args:
-        top: numerator of each item, shape (items,).
-        bottom: denominator of each item, shape (items,); 1 for each item if the ratio is a mean.
-        unit: index of each item's cluster, from 0, shape (items,).
-        confidence: nominal coverage of the interval.
-
-    Returns:
-        `estimate`, `se`, `ci_low`, `ci_high`, `p` (of a ratio of 0) and `n_clusters`. The error comes from leaving
-        out each cluster, and the interval from Student's t (`resampling.degrees`). Error, interval and `p` are NaN for
-        one cluster, or if clusters do not vary.
+    Error, interval and `p` (of a ratio of 0) are NaN for one cluster, or if clusters do not vary.
     """
     above, below = (np.bincount(unit, values, int(unit.max(initial=-1)) + 1) for values in (top, bottom))
     used = below > 0

@@ -53,7 +53,7 @@ class Laid(NamedTuple):
         else:
             places = np.broadcast_to(self.places, self.probabilities.shape)
             by_score = np.take_along_axis(self.probabilities, places, axis=2)
-            soft = learning.soft_sums(preference.of_probabilities(by_score, places, self.group))
+            soft = learning.soft_sums(preference.compare_probabilities(by_score, places, self.group))
         items = np.bincount(self.group)
         return learning.Evidence(n, soft, hard, items, items * len(self.orderings))
 

@@ -15,10 +15,10 @@ import numpy as np
 from rubric_order.base import randomness
 from rubric_order.methods.calibration.model import Calibration
 from rubric_order.methods.position import preference
-from rubric_order.methods.uncertainty import resampling
+from rubric_order.methods.uncertainty import enough, resampling
 
 CELLS_AT_ONCE = 4_000_000
-FEWEST_GROUPS = 2  # one group does not show how groups vary
+FEWEST_GROUPS = enough.LEARNING.least
 
 
 class SoftSums(NamedTuple):
@@ -80,7 +80,7 @@ def soft_sums(of: preference.Soft) -> SoftSums:
     """Sums of log-probabilities.
 
     Args:
-        of: log-probabilities, whose clusters are the groups, see `preference.of_probabilities`.
+        of: log-probabilities, whose clusters are the groups, see `preference.compare_probabilities`.
     """
     cells = of.n**2
     right, information = np.zeros((of.n_clusters, cells)), np.zeros((of.n_clusters, cells, cells))

@@ -9,31 +9,23 @@ from rubric_order.methods.comparisons import series
 
 
 def prepared(block: pd.DataFrame, forms: Sequence[str] | None) -> pd.DataFrame:
-    """Add the columns `winner`, `place`, `order` and `cell` to reads.
-
-    `winner` is the chosen candidate, and `place` its position. Both are whole numbers, and `series.NONE` in a read
-    without a choice. A read whose answer has a form that does not count has no choice. `order` is the ordering as a
-    string of numbers. `cell` is a string that names the candidate and the task. In a read without a value in column
-    `candidate`, it names all candidates and the task.
-
-    Args:
-        block: one row per read of a comparison.
-        forms: forms of answers (column `pattern`) that count; None if all forms count.
+    """Add `winner` and `place` (`series.NONE` without a choice in one of `forms`), `order` as digits, and `cell`, which
+    names candidate (or all) and task.
     """
-    made = block["score"].notna()
+    has_choice = block["score"].notna()
     if forms is not None:
-        made &= block["pattern"].isin(forms)
+        has_choice &= block["pattern"].isin(forms)
     cell = block["candidate"].astype(object)
     cell = cell.where(cell.notna(), block["candidates"].map(lambda names: " ".join(map(str, names))))
     return block.assign(
-        winner=np.where(made, block["score"].fillna(0).astype(int), series.NONE),
-        place=np.where(made, block["position"].fillna(0).astype(int), series.NONE),
+        winner=np.where(has_choice, block["score"].fillna(0).astype(int), series.NONE),
+        place=np.where(has_choice, block["position"].fillna(0).astype(int), series.NONE),
         order=block["ordering"].map(lambda ordering: "".join(map(str, ordering))),
         cell=cell.astype(str) + "\n" + block["task"].astype(str),
     ).reset_index(drop=True)
 
 
-def with_first_verdicts(block: pd.DataFrame) -> pd.DataFrame:
+def use_first_verdicts(block: pd.DataFrame) -> pd.DataFrame:
     """Replace the choice in each read by the first verdict of the answer, column `first_verdict`."""
     place = block["first_verdict"]
     chosen = [
@@ -44,10 +36,7 @@ def with_first_verdicts(block: pd.DataFrame) -> pd.DataFrame:
 
 
 def first_run(block: pd.DataFrame) -> pd.DataFrame:
-    """Reads of one run: the first run that reads some comparison in several orders; if no run does, the first run.
-
-    The result has each order of a comparison once.
-    """
+    """Reads of the first run with some comparison in several orders (else of the first), each order once."""
     first = block.drop_duplicates(["unit_id", "repeat", "order"])
     sizes = first.groupby(["repeat", "unit_id"]).size()
     runs = sizes[sizes > 1].index.get_level_values("repeat")

@@ -18,23 +18,13 @@ SHARED = [key for key in KEYS if key != "judge"]
 
 
 class Panel(NamedTuple):
-    """Choices of several judges in the same prompts.
-
-    Attributes:
-        about: dictionary with the values that the judges share: those of `SHARED`, and `benchmark`.
-        judges: names of the judges.
-        reads: one row per prompt that any judge has read: `unit_id`, `order`, `group_id`, `task`, `candidate`,
-            `candidates`.
-        winners: index of the chosen candidate, from 1, shape (prompts, judges); `series.TIE` for a tie, `series.NONE`
-            for no choice.
-        read: True where the judge has read the prompt, shape (prompts, judges).
-    """
+    """Choices of several judges in the same prompts, (prompts, judges), from 1, or `series.TIE`, `series.NONE`."""
 
     about: Row
     judges: list[str]
     reads: pd.DataFrame
     winners: np.ndarray
-    read: np.ndarray
+    is_read: np.ndarray
 
     @property
     def p(self) -> int:
@@ -42,17 +32,13 @@ class Panel(NamedTuple):
 
     def common(self) -> "Panel":
         """The prompts that every judge has read."""
-        all_read = self.read.all(axis=1)
+        all_read = self.is_read.all(axis=1)
         reads = self.reads[all_read].reset_index(drop=True)
-        return self._replace(reads=reads, winners=self.winners[all_read], read=self.read[all_read])
+        return self._replace(reads=reads, winners=self.winners[all_read], is_read=self.is_read[all_read])
 
     def series(self) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-        """Comparisons that are read in all orders, with their prompts.
-
-        Returns:
-            A table with one row per comparison, and two arrays. The first has, for each prompt of a comparison, its row
-            in `reads`, shape (n, n_orders). The second has the candidate, numbered from 1, at each position of each
-            prompt, shape (n, n_orders, p).
+        """Comparisons that are read in all orders; their rows in `reads` (n, n_orders), and the candidate at each
+        position (n, n_orders, p).
         """
         reads = self.reads.assign(row=np.arange(len(self.reads)))
         size = reads.groupby("unit_id")["order"].transform("size")
@@ -60,20 +46,13 @@ class Panel(NamedTuple):
         if reads.empty:
             return reads, np.empty((0, 0), dtype=int), np.empty((0, self.p), dtype=int)
         rows = reads["row"].to_numpy().reshape(-1, int(size.max()))
-        shown = np.array([[int(digit) for digit in order] for order in reads["order"]]).reshape(*rows.shape, self.p)
-        return reads.drop_duplicates("unit_id"), rows, shown
+        orders = np.array([[int(digit) for digit in order] for order in reads["order"]]).reshape(*rows.shape, self.p)
+        return reads.drop_duplicates("unit_id"), rows, orders
 
 
 def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -> Iterator[Panel]:
-    """Collect the choices of all judges that have the same values of `SHARED` and the same benchmark.
-
-    Each combination of these values with two or more judges gives a panel. A judge's choices are those of one run, see
-    `comparison_reads.first_run`.
-
-    Args:
-        tables: scores of comparisons, one table per judge and dataset, with the columns `NEEDED`.
-        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
-            not in the dictionary, all forms count.
+    """Panels of two or more judges with the same `SHARED` and benchmark, each judge by one run
+    (`comparison_reads.first_run`). `forms`: those that count, by benchmark.
     """
     keys = [*SHARED, "benchmark"]
     settings: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
@@ -81,55 +60,31 @@ def panels(tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]]) -
         for key, block in table.groupby([*keys, "judge"], sort=True):
             details = dict(zip(keys, key[:-1], strict=True))
             reads = comparison_reads.first_run(comparison_reads.prepared(block, forms.get(details["benchmark"])))
-            kept = reads[["unit_id", "order", "group_id", "task", "candidate", "candidates", "winner"]]
-            settings.setdefault(key[:-1], {})[key[-1]] = kept.set_index(["unit_id", "order"])
+            choices = reads[["unit_id", "order", "group_id", "task", "candidate", "candidates", "winner"]]
+            settings.setdefault(key[:-1], {})[key[-1]] = choices.set_index(["unit_id", "order"])
     for key in sorted(settings):
         judges = dict(sorted(settings[key].items()))
         if len(judges) > 1:
             winners = pd.concat({name: part["winner"] for name, part in judges.items()}, axis=1).sort_index()
             details = pd.concat([part.drop(columns="winner") for part in judges.values()])
             details = details[~details.index.duplicated()].loc[winners.index].reset_index()
-            made = winners.fillna(series.NONE).to_numpy(dtype=int)
-            yield Panel(dict(zip(keys, key, strict=True)), list(winners), details, made, winners.notna().to_numpy())
+            numbers = winners.fillna(series.NONE).to_numpy(dtype=int)
+            yield Panel(dict(zip(keys, key, strict=True)), list(winners), details, numbers, winners.notna().to_numpy())
 
 
 def counts(winners: np.ndarray, p: int) -> np.ndarray:
-    """Number of judges that make each choice, a tie first, shape (prompts, judges) -> (prompts, p + 1).
-
-    Args:
-        winners: index of the candidate that each judge chooses, from 1, shape (prompts, judges); `series.TIE` for a
-            tie, `series.NONE` for no choice.
-        p: number of candidates.
-    """
+    """Number of judges that make each choice, a tie first, shape (prompts, judges) -> (prompts, p + 1)."""
     return (winners[:, :, None] == np.arange(p + 1)).sum(axis=1)
 
 
 def off_the_mode(winners: np.ndarray, p: int) -> np.ndarray:
-    """Number of judges that do not make the commonest choice, shape (prompts,).
-
-    Judges without a choice do not count.
-
-    Args:
-        winners: index of the candidate that each judge chooses, from 1, shape (prompts, judges); `series.TIE` for a
-            tie, `series.NONE` for no choice.
-        p: number of candidates.
-
-    Source: Shi et al., Judging the Judges, Appendix C.2.
-    """
+    """Number of judges with another than the commonest choice. Source: Shi et al., Judging the Judges, Appendix C.2."""
     votes = counts(winners, p)
     return votes.sum(axis=1) - votes.max(axis=1)
 
 
 def majority(winners: np.ndarray, p: int) -> np.ndarray:
-    """Commonest choice of each prompt; `series.TIE` if several are commonest, `series.NONE` if no judge makes a choice.
-
-    Shape (prompts, judges) -> (prompts,).
-
-    Args:
-        winners: index of the candidate that each judge chooses, from 1, shape (prompts, judges); `series.TIE` for a
-            tie, `series.NONE` for no choice.
-        p: number of candidates.
-    """
+    """Commonest choice of each prompt, shape (prompts, judges) -> (prompts,); `series.TIE` if several are commonest."""
     votes = counts(winners, p)
     most = votes.max(axis=1)
     several = (votes == most[:, None]).sum(axis=1) > 1
@@ -137,18 +92,7 @@ def majority(winners: np.ndarray, p: int) -> np.ndarray:
 
 
 def kappa(one: np.ndarray, other: np.ndarray, cluster: np.ndarray, p: int, confidence: float) -> Interval:
-    """Cohen's kappa of two judges' choices, with the jackknife's interval over clusters.
-
-    The agreement by chance is that of two other judges. Their choices do not depend on the prompt, but they choose each
-    candidate, and a tie, as often as the given judges.
-
-    Args:
-        one: choice of the first judge in each prompt, from 1 to p, or 0 for a tie, shape (m,).
-        other: choice of the second judge in each prompt, in the same form.
-        cluster: index of each prompt's cluster, from 0, shape (m,).
-        p: number of candidates.
-        confidence: nominal coverage of the interval.
-    """
+    """Cohen's kappa of two judges' choices, 0 (tie) to p, with the jackknife's interval over clusters."""
     eye = np.eye(p + 1)
     table = np.column_stack([np.ones(len(one)), one == other, eye[one], eye[other]])
     sums = resampling.left_out_sums(table, cluster)

@@ -1,20 +1,11 @@
 """Length control: effect of a text's length on its log-odds of being preferred, and win rates without this effect.
 
-A read of a pair of candidates i and j on question q prefers i with log-odds
+Log-odds of i over j: theta_i - theta_j + phi tanh((length_i - length_j) / sd) + gamma_q (difficulty; only against a
+baseline) + beta place (1 or -1). A tie is a verdict of a half. The controlled win rate averages probabilities without
+the term of length.
 
-    theta_i - theta_j + phi tanh((length_i - length_j) / sd) + gamma_q + beta place
-
-where theta is the strength of a candidate, phi the effect of length, and beta the effect of position. sd is the
-standard deviation of the difference of lengths. `place` is 1 if i stands first, and -1 if j stands first. gamma is the
-difficulty of a question; the model has this term only if all candidates are compared with a baseline. A tie is a
-verdict of a half, which counts half for each candidate.
-
-The win rate of a candidate at a difference of lengths of 0 is a mean of probabilities over the candidate's reads. Each
-is the probability that the candidate wins, computed without the term of length, but with the positions in this read.
-
-Source: Dubois, Galambosi, Liang and Hashimoto (2024), Length-Controlled AlpacaEval: A Simple Way to Debias Automatic
-Evaluators. Four things are ours: the term of position, one phi for all candidates, random difficulties, and errors from
-clusters.
+Source: Dubois, Galambosi, Liang and Hashimoto (2024), Length-Controlled AlpacaEval. Ours: the position, one phi, random
+difficulties, errors from clusters.
 """
 
 from typing import NamedTuple
@@ -36,20 +27,8 @@ NO_NODES = 0.0, np.zeros(1), np.ones(1)
 
 
 class Pairs(NamedTuple):
-    """Reads of pairs.
-
-    Attributes:
-        verdict: 1 if the first candidate (in canonical order) wins, 0 if the second candidate wins, a half for a tie.
-        first: index of the first candidate, from 0.
-        second: index of the second candidate, from 0.
-        baseline: index of the candidate that is in all pairs; -1 if there is none.
-        question: index of each read's question, from 0.
-        length: length of the first candidate's text minus length of the second's, in characters.
-        sd: standard deviation of `length` over pairs.
-        place: 1 if the first candidate stands first in the prompt, -1 if it stands last.
-        cluster: index of each read's cluster, from 0.
-
-    All are of shape (reads,) except `baseline` and `sd`.
+    """Reads of pairs, each array of shape (reads,): `verdict` for the first candidate (canonical order), 1, 0 or a
+    half; difference of lengths in characters, and its `sd` over pairs; `place` 1 if the first stands first, else -1.
     """
 
     verdict: np.ndarray
@@ -71,20 +50,14 @@ WHOLE = ("baseline", "sd")
 
 
 class Design(NamedTuple):
-    """Columns of the regression.
+    """Columns of the regression, length and position last, for the `usable` reads; `side` is 1 if the second candidate
+    is the baseline, else -1, None without difficulties.
 
-    Attributes:
-        x: values of the columns for each read in the regression, shape (reads, k); the last two columns are length and
-            position.
-        kept: True for reads in the regression, shape (all reads,). If the regression has strengths, reads of candidates
-            that always or never win are left out, because they tell nothing.
-        side: 1 if the second candidate is the baseline, -1 if the first candidate is, shape (reads,); None if the
-            regression has no difficulties of questions.
-        notes: parts that the regression leaves out.
+    Reads of candidates that always or never win tell nothing about strengths and are left out.
     """
 
     x: np.ndarray
-    kept: np.ndarray
+    usable: np.ndarray
     side: np.ndarray | None
     notes: tuple[str, ...]
 
@@ -97,26 +70,20 @@ class Design(NamedTuple):
 
 
 def design(pairs: Pairs, length: np.ndarray, further: np.ndarray | None = None) -> Design:
-    """Columns of the regression: further columns, strengths, length and position.
+    """Columns: `further` ones, strengths (if each candidate has `LEAST_PAIRS` reads), `length`, position.
 
-    There are strengths if each candidate has at least `LEAST_PAIRS` reads. There are also difficulties if one
-    candidate, the baseline, is in all pairs, and each question has at least `LEAST_CANDIDATES` other candidates.
-
-    Args:
-        pairs: reads of pairs.
-        length: the term of the difference of lengths, shape (reads,), such as the result of `scaled`.
-        further: columns of other properties that the judge may prefer, shape (reads, m); None for no such columns.
+    Difficulties need a baseline and `LEAST_CANDIDATES` other candidates a question.
     """
-    kept: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
+    usable: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
     notes: list[str] = []
     parts: list[np.ndarray] = [] if further is None else [further]
     last = [length[:, None], pairs.place[:, None]]
     if not _are_comparable(pairs):
-        return Design(np.column_stack(parts + last), kept, None, ("no strengths",))
-    kept = told(pairs)
-    if not kept.all():
+        return Design(np.column_stack(parts + last), usable, None, ("no strengths",))
+    usable = told(pairs)
+    if not usable.all():
         notes.append("candidates that always or never win left out")
-    some = pairs.rows(kept)
+    some = pairs.rows(usable)
     one = np.eye(int(max(pairs.first.max(), pairs.second.max())) + 1)
     strengths = one[some.first] - one[some.second]
     # Only differences of strengths count. So the strength of one candidate is 0: of the baseline if there is a
@@ -125,8 +92,8 @@ def design(pairs: Pairs, length: np.ndarray, further: np.ndarray | None = None) 
     side = np.where(some.first == some.baseline, -1.0, 1.0) if _has_difficulties(some) else None
     if side is None:
         notes.append("no difficulties")
-    x = np.column_stack([*(part[kept] for part in parts), strengths, *(column[kept] for column in last)])
-    return Design(x, kept, side, tuple(notes))
+    x = np.column_stack([*(part[usable] for part in parts), strengths, *(column[usable] for column in last)])
+    return Design(x, usable, side, tuple(notes))
 
 
 def _are_comparable(pairs: Pairs) -> bool:
@@ -136,22 +103,18 @@ def _are_comparable(pairs: Pairs) -> bool:
 
 
 def told(pairs: Pairs) -> np.ndarray:
-    """True for reads that tell something about strengths, shape (reads,).
-
-    A read is left out if one of its two candidates wins all reads in which this candidate stands, or loses all of them.
-    The same is done with the reads that are left, until no more reads are left out.
-    """
-    kept: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
+    """True for reads of candidates that neither win nor lose all their reads, repeated until no more are left out."""
+    usable: np.ndarray = np.ones(len(pairs.verdict), dtype=bool)
     while True:
-        both = np.concatenate([pairs.first[kept], pairs.second[kept]])
-        won = np.concatenate([pairs.verdict[kept], 1 - pairs.verdict[kept]])
+        both = np.concatenate([pairs.first[usable], pairs.second[usable]])
+        won = np.concatenate([pairs.verdict[usable], 1 - pairs.verdict[usable]])
         reads, wins = np.bincount(both), np.bincount(both, won)
         mixed = (wins > 0) & (wins < reads)
-        left = kept.copy()
-        left[kept] = mixed[pairs.first[kept]] & mixed[pairs.second[kept]]
-        if left.sum() == kept.sum():
-            return kept
-        kept = left
+        left = usable.copy()
+        left[usable] = mixed[pairs.first[usable]] & mixed[pairs.second[usable]]
+        if left.sum() == usable.sum():
+            return usable
+        usable = left
 
 
 def _has_difficulties(pairs: Pairs) -> bool:
@@ -163,29 +126,17 @@ def _has_difficulties(pairs: Pairs) -> bool:
 
 
 class Difficult(NamedTuple):
-    """A regression with random difficulties of questions.
+    """A regression with random difficulties of questions; its last coefficient, `sd`, is their standard deviation."""
 
-    Attributes:
-        found: fit of the coefficients; the last coefficient is the standard deviation of the difficulties.
-        sd: this standard deviation.
-    """
-
-    found: cluster_robust.Fit
+    fit: cluster_robust.Fit
     sd: float
 
 
-def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
-    """Fit the regression in which each question is harder or easier for all candidates against the baseline.
+def fit_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
+    """Fit with normal difficulties, integrated by Gauss-Hermite quadrature; errors from each question's derivatives.
 
-    Difficulties are normal; the likelihood is integrated over them by Gauss-Hermite quadrature. Errors come from the
-    derivatives of each question's log-likelihood. AlpacaEval proceeds differently (`two_steps`): it first estimates a
-    difficulty of each question from the same verdicts, and then takes this difficulty as known. With few candidates,
-    AlpacaEval's estimate of the effect of length is too large, and the error of this estimate is too small.
-
-    Args:
-        design: columns of the regression, with difficulties of questions.
-        pairs: the reads in the regression; their questions are the clusters.
-        n_clusters: number of questions.
+    AlpacaEval (`two_steps`) takes difficulties from the same verdicts as known: with few candidates, its effect of
+    length is too large and its error too small.
     """
     x, side, verdict, question = design.x, design.sides, pairs.verdict, pairs.question
     start = np.append(penalised(x, verdict, np.full(x.shape[1], 1e-6)), 0.5)
@@ -207,33 +158,26 @@ def with_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficul
         or values[0] < -cluster_robust.ROUNDING * values[-1]
         or np.isnan(fitted.influence).any()
     ):
-        equal = _without_difficulties(design, pairs, n_clusters)
-        if -best.fun - _likelihood(equal.found.coefficients, x, side, verdict, question, n_clusters)[0] < NO_GAIN:
+        equal = _equal_difficulties(design, pairs, n_clusters)
+        if -best.fun - _likelihood(equal.fit.coefficients, x, side, verdict, question, n_clusters)[0] < NO_GAIN:
             return equal
         if values[0] < -cluster_robust.ROUNDING * values[-1]:
             return Difficult(cluster_robust.nothing(score.shape, flags.SEPARATED), np.nan)
     return Difficult(fitted, abs(float(best.x[-1])))
 
 
-def _without_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
-    """Fit the regression in which all questions are equally hard; the standard deviation is 0, without an error.
-
-    The likelihood is an even function of the standard deviation. So at 0, the information of the column for the
-    standard deviation is 0 or below. If this column were kept, no coefficient would have an error.
-
-    Args:
-        design: columns of the regression.
-        pairs: the reads in the regression; their questions are the clusters.
-        n_clusters: number of questions.
+def _equal_difficulties(design: Design, pairs: Pairs, n_clusters: int) -> Difficult:
+    """Fit in which all questions are equally hard. At a standard deviation of 0 its column has no information (the
+    likelihood is even in it): kept, it would leave no coefficient an error.
     """
-    own = fit(design.x, pairs.verdict, pairs.question, n_clusters)
+    plain = fit(design.x, pairs.verdict, pairs.question, n_clusters)
     k = design.x.shape[1]
     space = np.zeros((k + 1, k + 1))
-    space[:k, :k] = own.space
-    padded = np.column_stack([own.influence, np.zeros(len(own.influence))])
-    coefficients = np.append(own.coefficients, 0.0)
-    weights = own.weights and own.weights._replace(root=np.pad(own.weights.root, ((0, 1), (0, 0))))
-    padded_fit = own._replace(coefficients=coefficients, influence=padded, space=space, least=None, weights=weights)
+    space[:k, :k] = plain.space
+    padded = np.column_stack([plain.influence, np.zeros(len(plain.influence))])
+    coefficients = np.append(plain.coefficients, 0.0)
+    weights = plain.weights and plain.weights._replace(root=np.pad(plain.weights.root, ((0, 1), (0, 0))))
+    padded_fit = plain._replace(coefficients=coefficients, influence=padded, space=space, least=None, weights=weights)
     return Difficult(padded_fit, 0.0)
 
 
@@ -247,12 +191,7 @@ def _likelihood(
     *,
     second: bool = False,
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Log-likelihood of the regression with random difficulties, and its derivatives.
-
-    Returns:
-        The log-likelihood; its derivative for each question, shape (n, k + 1); and minus its second derivative for each
-        question, shape (n, k + 1, k + 1). The second derivative is empty unless `second` is True.
-    """
+    """Log-likelihood with random difficulties, its derivatives by question and, if `second`, minus the second ones."""
     eta = (x @ b[:-1])[:, None] + b[-1] * side[:, None] * NODES
     of_reads = verdict[:, None] * eta - np.logaddexp(0, eta)
     sums = np.stack([np.bincount(question, column, n) for column in of_reads.T], axis=1) + LOG_WEIGHTS
@@ -262,13 +201,13 @@ def _likelihood(
     rest, share = verdict[:, None] - p, posterior[question]
     spread = side[:, None] * NODES
     terms = np.column_stack([x * (share * rest).sum(axis=1)[:, None], (share * rest * spread).sum(axis=1)])
-    score = _by_question(terms, question, n)
+    score = _question_sums(terms, question, n)
     if not second:
         return float(total.sum()), score, np.empty((0, score.shape[1], score.shape[1]))
     # Louis (1982): minus the second derivative is the mean information of the reads minus the variance of their score.
     of_nodes = np.stack(
         [
-            _by_question(np.column_stack([x * rest[:, [j]], rest[:, j] * spread[:, j]]), question, n)
+            _question_sums(np.column_stack([x * rest[:, [j]], rest[:, j] * spread[:, j]]), question, n)
             for j in range(len(NODES))
         ],
         axis=1,
@@ -279,25 +218,17 @@ def _likelihood(
     full[:, :-1, -1] = full[:, -1, :-1] = x * (weight * spread).sum(axis=1)[:, None]
     full[:, -1, -1] = (weight * spread**2).sum(axis=1)
     mean = np.einsum("qj,qja,qjb->qab", posterior, of_nodes, of_nodes, optimize=True)
-    information = _by_question(full, question, n) - mean + score[:, :, None] * score[:, None, :]
+    information = _question_sums(full, question, n) - mean + score[:, :, None] * score[:, None, :]
     return float(total.sum()), score, information
 
 
-def _by_question(values: np.ndarray, question: np.ndarray, n: int) -> np.ndarray:
+def _question_sums(values: np.ndarray, question: np.ndarray, n: int) -> np.ndarray:
     return cluster_robust.sums_by(question, np.arange(len(values)), None, n, values)
 
 
 def two_steps(design: Design, pairs: Pairs, n_clusters: int) -> float:
-    """Effect of length by AlpacaEval's own two steps, without an interval.
-
-    The first step estimates the difficulties of all questions, shrunk towards 0 as if their standard deviation were 1,
-    with all candidates equally sensitive to them. The second step is the regression with each candidate's own
-    sensitivity to these difficulties.
-
-    Args:
-        design: columns of the regression, with difficulties of questions.
-        pairs: the reads in the regression; their questions are the clusters.
-        n_clusters: number of questions.
+    """Effect of length by AlpacaEval's own two steps, without an interval: difficulties shrunk as if their standard
+    deviation were 1, then each candidate's sensitivity to them.
     """
     x, question = design.x, pairs.question
     columns = np.column_stack([np.eye(n_clusters)[question] * design.sides[:, None], x])
@@ -308,13 +239,7 @@ def two_steps(design: Design, pairs: Pairs, n_clusters: int) -> float:
 
 
 def penalised(x: np.ndarray, verdict: np.ndarray, penalty: np.ndarray) -> np.ndarray:
-    """Coefficients of a logistic regression, shrunk towards 0, by Newton's method with halved steps.
-
-    Args:
-        x: columns of the regression, shape (reads, k).
-        verdict: 1 if the first candidate wins, 0 if the second wins, or a value between, shape (reads,).
-        penalty: penalty of each coefficient b, shape (k,). It adds penalty b^2 / 2 to the loss.
-    """
+    """Coefficients of a logistic regression with penalties `penalty` b^2 / 2, by Newton's method with halved steps."""
     b = np.zeros(x.shape[1])
 
     def loss(b: np.ndarray) -> float:
@@ -342,14 +267,7 @@ def scaled(pairs: Pairs) -> np.ndarray:
 
 
 def fit(x: np.ndarray, verdict: np.ndarray, cluster: np.ndarray, n_clusters: int) -> cluster_robust.Fit:
-    """Fit the logistic regression by maximum likelihood, with clusters as the sample.
-
-    Args:
-        x: columns of the regression, shape (reads, k).
-        verdict: 1 if the first candidate wins, 0 if the second wins, or a value between, shape (reads,).
-        cluster: index of each read's cluster, from 0, shape (reads,).
-        n_clusters: number of clusters.
-    """
+    """Logistic regression with clusters as the sample; verdicts between 0 and 1 count for both candidates."""
     won, lost = np.flatnonzero(verdict > 0), np.flatnonzero(verdict < 1)
     weight = np.concatenate([verdict[won], 1 - verdict[lost]])
     rows = np.concatenate([x[won], -x[lost]])
@@ -359,14 +277,7 @@ def fit(x: np.ndarray, verdict: np.ndarray, cluster: np.ndarray, n_clusters: int
 
 
 def fit_log_odds(x: np.ndarray, log_odds: np.ndarray, cluster: np.ndarray, n_clusters: int) -> cluster_robust.Fit:
-    """Fit known log-odds of the first candidate by least squares, with clusters as the sample.
-
-    Args:
-        x: columns of the regression, shape (reads, k).
-        log_odds: log-odds of the first candidate over the second in each read, shape (reads,).
-        cluster: index of each read's cluster, from 0, shape (reads,).
-        n_clusters: number of clusters.
-    """
+    """Fit known log-odds of the first candidate over the second by least squares, with clusters as the sample."""
     right = np.zeros((n_clusters, x.shape[1]))
     np.add.at(right, cluster, x * log_odds[:, None])
     information = np.zeros((n_clusters, x.shape[1], x.shape[1]))
@@ -375,14 +286,8 @@ def fit_log_odds(x: np.ndarray, log_odds: np.ndarray, cluster: np.ndarray, n_clu
 
 
 class WinRate(NamedTuple):
-    """Win rate of a candidate, raw and at a difference of lengths of 0, each with the influence of each cluster.
-
-    Attributes:
-        raw: raw win rate, from 0 to 1.
-        of_raw: influence of each cluster on `raw`, shape (n_clusters,), see `cluster_robust.interval`.
-        controlled: win rate at a difference of lengths of 0, from 0 to 1. NaN if the design does not determine it, see
-            `tells_controlled`.
-        of_controlled: influence of each cluster on `controlled`, shape (n_clusters,).
+    """Raw win rate and that at a difference of lengths of 0 (NaN where not `tells_controlled`), each with its influence
+    (n_clusters,), see `cluster_robust.interval`.
     """
 
     raw: float
@@ -394,17 +299,8 @@ class WinRate(NamedTuple):
 def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate: int, n_clusters: int) -> WinRate:
     """Win rate of one candidate over its reads in a regression.
 
-    In the controlled win rate, each read keeps the positions of its candidates. The logit is not linear: if the term of
-    position were left out too, the difference from the raw win rate would include the effect of position. A cluster
-    influences the controlled win rate in two ways: through the coefficients, and through the opponents and positions
-    that the candidate has in the cluster.
-
-    Args:
-        pairs: the reads in the regression.
-        design: columns of the regression.
-        found: fit of the regression, by `with_difficulties` if it has difficulties, else by `fit`.
-        candidate: index of the candidate, from 0.
-        n_clusters: number of clusters.
+    Controlled, each read keeps its positions: without them, the difference from the raw rate would hold their effect. A
+    cluster's influence is through coefficients, and through opponents and positions.
     """
     mine = (pairs.first == candidate) | (pairs.second == candidate)
     side = np.where(pairs.first == candidate, 1.0, -1.0)[mine]
@@ -413,7 +309,7 @@ def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate:
     columns[:, -2] = 0  # no term of length
     columns *= side[:, None]
     k = columns.shape[1]
-    raw, of_raw = float(won.mean()), _of_mean(won, pairs.cluster[mine], n_clusters)
+    raw, of_raw = float(won.mean()), _mean_influence(won, pairs.cluster[mine], n_clusters)
     if not tells_controlled(pairs.rows(mine), columns, found):
         return WinRate(raw, of_raw, np.nan, np.full(n_clusters, np.nan))
     sd, nodes, weights = (found.coefficients[-1], NODES, np.exp(LOG_WEIGHTS)) if design.side is not None else NO_NODES
@@ -422,28 +318,18 @@ def win_rate(pairs: Pairs, design: Design, found: cluster_robust.Fit, candidate:
     slope = (columns * steep.sum(axis=1)[:, None]).mean(axis=0)
     slope = np.append(slope, (steep * nodes).sum(axis=1).mean()) if design.side is not None else slope
     expected = p @ weights
-    of_controlled = found.influence @ slope + _of_mean(expected, pairs.cluster[mine], n_clusters)
+    of_controlled = found.influence @ slope + _mean_influence(expected, pairs.cluster[mine], n_clusters)
     return WinRate(raw, of_raw, float(expected.mean()), of_controlled)
 
 
 def tells_controlled(pairs: Pairs, columns: np.ndarray, found: cluster_robust.Fit) -> bool:
-    """True if the design determines the log-odds of reads at a difference of lengths of 0.
-
-    False in two cases. First, candidates and positions determine the difference of lengths, for example if each
-    candidate is longer than the baseline by a constant. Second, all pairs have the same difference, and it is not 0.
-
-    Args:
-        pairs: the reads.
-        columns: columns of the reads, with 0 for length, shape (reads, k).
-        found: fit of the regression.
-    """
+    """False if candidates and positions determine the difference of lengths, or if all pairs share one, not 0."""
     k = columns.shape[1]
-    told = np.abs(columns @ found.space[:k] - np.pad(columns, [(0, 0), (0, len(found.space) - k)])).max()
-    return bool(told < 1e-6 and (pairs.sd > 0 or not pairs.length.any()))
+    gap = np.abs(columns @ found.space[:k] - np.pad(columns, [(0, 0), (0, len(found.space) - k)])).max()
+    return bool(gap < 1e-6 and (pairs.sd > 0 or not pairs.length.any()))
 
 
-def _of_mean(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Mean of the values minus their mean without each cluster, shape (n_clusters,)."""
+def _mean_influence(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.ndarray:
     total, size = (np.bincount(cluster, weights, n_clusters) for weights in (values, np.ones(len(values))))
     left = len(values) - size
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -453,19 +339,9 @@ def _of_mean(values: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.nda
 def within(
     outcome: np.ndarray, terms: np.ndarray, unit: np.ndarray, cluster: np.ndarray, n_clusters: int
 ) -> cluster_robust.Fit:
-    """Effects of terms that vary among reads of a pair, on the log-odds of the first candidate over the second.
+    """Effects of terms that vary among a pair's reads on log-odds of the first candidate (1; second -1, tie 0).
 
-    The model is a conditional logit of any two reads of the same pair, see `preference`. The judge's preference between
-    the two candidates cancels. If there are ties, the pair's rate of ties cancels too. A tie lies half-way between the
-    candidates, as in Davidson's model.
-
-    Args:
-        outcome: 1 if the judge chooses the first candidate, -1 for the second candidate, 0 for a tie, shape (reads,).
-        terms: value of each term in each read, shape (reads, k); for example 1 if the first candidate stands first, -1
-            if it stands last.
-        unit: index of each read's pair, from 0, shape (reads,).
-        cluster: index of the cluster of each read's pair, from 0, shape (reads,).
-        n_clusters: number of clusters.
+    A conditional logit (`preference`): preference and rate of ties cancel. A tie lies half-way (Davidson).
     """
     order = np.argsort(unit, kind="stable")
     size = np.bincount(unit)
@@ -489,13 +365,4 @@ def within(
 
 
 def _pairs_of(size: np.ndarray, side: int) -> list[tuple[int, np.ndarray]]:
-    """Indices of the reads in every pair of reads of a unit, for each number of reads that units have.
-
-    Args:
-        size: number of reads of each unit, shape (n_units,).
-        side: 0 for the first read of each pair, 1 for the second.
-
-    Returns:
-        One entry per number of reads: the number, and for each pair the index of the read in its unit, from 0.
-    """
     return [(int(count), np.triu_indices(count, 1)[side]) for count in np.unique(size)]

@@ -1,9 +1,7 @@
 """Consistency and fairness of comparisons by the quality gap, and their arithmetic relation to it.
 
-In a win rate, a win counts 1, and an inconsistent comparison or a tie counts 1/p, where p is the number of candidates,
-as in Shi et al.'s overall win rate (Section 2.3). In a set of m pairs, 1/p is a half. So only consistent pairs move the
-win rate of the set away from a half, each by at most a half divided by m. Therefore the consistency of the set is at
-least twice the distance of its win rate from a half, for any judge.
+A win counts 1, an inconsistent comparison or tie 1/p (Shi et al., Section 2.3). So only consistent pairs move a win
+rate from a half, and consistency is at least twice that distance, for any judge.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,43 +25,25 @@ LEAST_CELLS = 20  # cells that a judge needs for slopes and bins over ``crossed`
 def settings(
     tables: Iterable[pd.DataFrame], forms: Mapping[str, Sequence[str]], *, lists: bool = False
 ) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    """Collect comparisons with a baseline, and their gaps: one table for each combination of `SHARED` and benchmark.
+    """Comparisons with a baseline and their gaps, a table for each combination of `SHARED` and benchmark; with `lists`,
+    also lists without one, a row for each candidate.
 
-    Args:
-        tables: scores with the columns `NEEDED` and `KEYS`, one table per judge and dataset.
-        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
-            not in the dictionary, all forms count.
-        lists: True to include lists without a baseline, with one row for each candidate of a comparison.
-
-    Yields:
-        The keys that the comparisons share, and a table of all judges. The table has one row per judge and comparison
-        that the judge read in all orders, with a choice in each. Its columns are
-
-        - `CELL`, `unit_id`, `group_id`, `consistent`;
-        - `leaning`, see `series.leaning`;
-        - `won`: contribution to the candidate's win rate: 1, 0, or 1/p if no candidate wins in all orders;
-        - `winners`: the chosen candidate in each order;
-        - `shown`: the candidates at each position in each order;
-        - a column for each of `KINDS` with the gap of this kind, NaN where it cannot be computed.
-
-        Three gaps are the distance of a win rate of the candidate from 1/p. For ``own``, this is the win rate in the
-        cell of judge, candidate and task (`rate_own`). For ``crossed``, it is the win rate in this cell without the
-        comparison's question (`rate_crossed`). For ``others``, it is the mean of the other judges' win rates for this
-        candidate and task (`rate_others`). The gap ``human`` is the size of the difference between the human scores of
-        a pair.
+    A row is a judge's comparison with a choice in all orders: `leaning` (`series.leaning`), `won` (1, 0, or 1/p), and
+    gaps of `KINDS`: distance of a win rate from 1/p, ``own`` of the cell, ``crossed`` without the question, ``others``
+    by the other judges; ``human`` is the difference of human scores.
     """
     keys = [*SHARED, "benchmark"]
     parts: dict[tuple[Any, ...], list[pd.DataFrame]] = {}
     for table in tables:
-        kept = table["candidate"].notna() | (lists & (table["n"] > 2))
-        for key, block in table[kept].groupby([*keys, "judge"], sort=True):
+        chosen = table["candidate"].notna() | (lists & (table["n"] > 2))
+        for key, block in table[chosen].groupby([*keys, "judge"], sort=True):
             shared = dict(zip(keys, key[:-1], strict=True))
             reads = comparison_reads.first_run(comparison_reads.prepared(block, forms.get(shared["benchmark"])))
             part = _comparisons(reads, int(shared["n"]))
             if len(part):
                 parts.setdefault(key[:-1], []).append(part.assign(judge=key[-1]))
     for key in sorted(parts):
-        yield dict(zip(keys, key, strict=True)), _with_gaps(pd.concat(parts[key], ignore_index=True), int(key[-2]))
+        yield dict(zip(keys, key, strict=True)), _add_gaps(pd.concat(parts[key], ignore_index=True), int(key[-2]))
 
 
 def _comparisons(reads: pd.DataFrame, p: int) -> pd.DataFrame:
@@ -72,12 +52,12 @@ def _comparisons(reads: pd.DataFrame, p: int) -> pd.DataFrame:
     if reads.empty:
         return reads
     winners, places = (reads[name].to_numpy().reshape(-1, int(size.max())) for name in ("winner", "place"))
-    shown = np.array([list(row) for row in reads["ordering"]], dtype=int).reshape(*winners.shape, p)
+    orders = np.array([list(row) for row in reads["ordering"]], dtype=int).reshape(*winners.shape, p)
     units = reads.drop_duplicates("unit_id").reset_index(drop=True)
     # A list without a baseline has one row for each of its candidates.
     candidates = units["candidate"].where(units["candidate"].notna(), units["candidates"].map(list)).explode()
     rows = candidates.index.to_numpy()
-    winners, places, shown = winners[rows], places[rows], shown[rows]
+    winners, places, orders = winners[rows], places[rows], orders[rows]
     units = units.iloc[rows].assign(candidate=candidates)
     number = [
         list(listed).index(name) + 1 for listed, name in zip(units["candidates"], units["candidate"], strict=True)
@@ -88,13 +68,13 @@ def _comparisons(reads: pd.DataFrame, p: int) -> pd.DataFrame:
         leaning=series.leaning(places, winners, p=p),
         won=series.overall_win_rate(winners, candidate=np.array(number), p=p),
         winners=list(winners),
-        shown=list(shown),
+        shown=list(orders),
         human=human,
     )
     return table[series.valid(winners)]
 
 
-def _with_gaps(table: pd.DataFrame, p: int) -> pd.DataFrame:
+def _add_gaps(table: pd.DataFrame, p: int) -> pd.DataFrame:
     of_cell = table.groupby(CELL)["won"]
     count, total = of_cell.transform("size"), of_cell.transform("sum")
     # A question can have several comparisons, for example under two criteria. They are left out together.
@@ -111,38 +91,16 @@ def _with_gaps(table: pd.DataFrame, p: int) -> pd.DataFrame:
 
 
 def few_cells(table: pd.DataFrame, kind: str) -> bool:
-    """True if a judge's comparisons are in too few cells for slopes and bins over a kind of gap.
+    """True if a judge's comparisons are in too few cells for slopes and bins over ``crossed`` or ``others`` gaps.
 
-    A ``crossed`` gap leaves out the comparison's own question. So the ``crossed`` gaps in a cell differ only by the
-    question that is left out. If this question moves the cell's win rate away from 1/p, the gap without it is smaller.
-    Only a consistent comparison can move the win rate away from 1/p. So a consistent comparison tends to have a smaller
-    gap than an inconsistent comparison of its cell. With many cells, differences between cells outweigh this effect.
-    With few cells, slopes of consistency over the gap are below 0 on average even for a judge that ignores quality.
-
-    A simulation has 300 judges that ignore quality. Each judge compares candidates with a baseline. It is consistent in
-    60% of the pairs. Of these consistent verdicts, 80% are for the candidate, with the same share for every candidate.
-    With 80 pairs in each cell, the mean slope over the judges is -2.6 for 3 cells, -.8 for 5 cells, -.2 for 10 cells,
-    and -.1 for 20 cells. With 5 pairs in each cell, it is -.01 for 240 cells.
-
-    Args:
-        table: comparisons of one judge, see `settings`.
-        kind: kind of the gap, one of `KINDS`. Only ``crossed`` and ``others`` can have too few cells. All comparisons
-            of a cell have the same gap ``others``, so cells are the sample.
+    ``crossed`` leaves out its own question, so a consistent comparison has a smaller gap than others of its cell: for
+    judges blind to quality (300 simulated, 80 pairs a cell), mean slopes were -2.6 in 3 cells, -.2 in 10, -.1 in 20.
     """
     return kind in ("crossed", "others") and len(table[CELL].drop_duplicates()) < LEAST_CELLS
 
 
 def bins(gap: np.ndarray, count: int) -> np.ndarray:
-    """Bin of each comparison by its gap, from 0, shape (m,).
-
-    The cuts between bins lie between distinct gaps, so comparisons with equal gaps share a bin. Each cut is as near as
-    possible to a cut between bins with equal numbers of comparisons. If even the nearest possible cut is more than half
-    a bin away, the cut is left out. So there can be fewer bins than `count`.
-
-    Args:
-        gap: gap of each comparison, shape (m,).
-        count: number of bins.
-    """
+    """Bin of each comparison by its gap, from 0. Equal gaps share one: a cut moves by half a bin, or is left out."""
     distinct, which, size = np.unique(np.round(gap, 9), return_inverse=True, return_counts=True)
     ends = np.cumsum(size)[:-1] / len(gap)
     cut: np.ndarray = np.zeros(len(distinct), dtype=int)
@@ -154,16 +112,8 @@ def bins(gap: np.ndarray, count: int) -> np.ndarray:
 
 
 def implied(beta: float, log_odds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Expected results of a judge of pairs whose verdicts depend only on quality and position.
-
-    Verdicts are independent, and there are no ties.
-
-    Args:
-        beta: log-odds that the first position adds over the second.
-        log_odds: log-odds of the candidate over the baseline, shape (m,).
-
-    Returns:
-        Overall win rate, consistency and preference fairness, each of shape (m,).
+    """Win rate, consistency and preference fairness, shape (m,), of verdicts that are independent, without ties, by
+    quality and position alone.
     """
     first, last = special.expit(log_odds + beta), special.expit(log_odds - beta)
     both, none = first * last, (1 - first) * (1 - last)

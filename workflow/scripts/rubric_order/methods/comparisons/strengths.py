@@ -1,15 +1,9 @@
-"""Strengths of candidates from choices among them: Bradley-Terry, Davidson and Plackett-Luce with positions.
+"""Strengths of candidates from choices among them: Bradley-Terry, Davidson, Luce and Plackett-Luce, with positions.
 
-In a read that shows some candidates, candidate c at position p is chosen with log-weight theta_c + b_p. If the prompt
-offers a tie, the tie has log-weight nu plus the mean of the thetas of the candidates shown. Special cases are:
+Candidate c at position p has log-weight theta_c + b_p; a tie on offer has nu plus the mean of the thetas shown. A
+ranking is a sequence of choices among those left.
 
-- two candidates without ties: Bradley and Terry's model with an order effect;
-- two candidates with ties: Davidson and Beaver's model (nu is the logarithm of their constant);
-- the best of a list: Luce's choice model;
-- a ranking, as a sequence of choices among the candidates that are left: Plackett and Luce's model.
-
-Source: Davidson and Beaver (1977), On extending the Bradley-Terry model to incorporate within-pair order effects;
-Plackett (1975), The analysis of permutations.
+Source: Davidson and Beaver (1977), On extending the Bradley-Terry model; Plackett (1975), The analysis of permutations.
 """
 
 from typing import NamedTuple
@@ -28,15 +22,7 @@ AT_ONCE = 4096  # choices that are processed together
 
 
 class Choices(NamedTuple):
-    """Choices among candidates.
-
-    Attributes:
-        shown: index of the candidate at each position, from 0, shape (reads, p).
-        chosen: indices of the positions that the judge names, from 0, the best first, shape (reads, 1 or p); p for a
-            tie.
-        tie: True if the prompt offers a tie, shape (reads,).
-        cluster: index of each read's cluster, from 0, shape (reads,).
-    """
+    """Candidates by position (reads, p), positions chosen, best first (reads, 1 or p; p for a tie), ties on offer."""
 
     shown: np.ndarray
     chosen: np.ndarray
@@ -48,14 +34,8 @@ class Choices(NamedTuple):
 
 
 class Strengths(NamedTuple):
-    """Result of `fit`.
-
-    Attributes:
-        found: fit. Its coefficients are the strengths of `count` candidates, then (with `places`) the effect of each
-            position, and last the effect of a tie. The design determines contrasts of strengths and contrasts of
-            positions, but no single strength or position.
-        connected: True for candidates that have a strength, shape (count,).
-        reads: number of reads that show only candidates with a strength.
+    """A fit whose coefficients are `count` strengths, (with `places`) positions, and the tie; only contrasts are
+    determined. `connected` candidates have a strength.
     """
 
     found: cluster_robust.Fit
@@ -64,16 +44,8 @@ class Strengths(NamedTuple):
 
 
 def connected(choices: Choices, count: int) -> np.ndarray:
-    """True for the largest set in which a chain of wins leads from each candidate to each other candidate.
-
-    A tie counts as a win of each shown candidate over each other shown candidate. If the largest set has only one
-    candidate, or if several sets are equally large, all values are False. A candidate outside the set has no finite
-    strength relative to the set: chains of wins between this candidate and the set lead in one direction only, or there
-    are none.
-
-    Args:
-        choices: the choices.
-        count: number of candidates.
+    """True for the largest set in which chains of wins (a tie is one for both) join all candidates; outside it, no
+    strength is finite. False throughout if the largest is not unique or a single candidate.
 
     Source: Ford (1957), Solution of a ranking problem from binary comparisons.
     """
@@ -97,18 +69,9 @@ def connected(choices: Choices, count: int) -> np.ndarray:
 
 
 def fit(choices: Choices, count: int, *, places: bool) -> Strengths:
-    """Strengths by maximum likelihood, with clusters as the sample.
+    """Strengths by maximum likelihood over clusters; problem `NOT_CONNECTED`, or ``separated`` positions or ties.
 
-    Args:
-        choices: the choices.
-        count: number of candidates.
-        places: True to give each position its own effect.
-
-    Returns:
-        The strengths. The problem of `found` is `NOT_CONNECTED` if `connected` finds no set, or if no read shows only
-        candidates of the set. It is ``separated`` if positions or ties have no finite effect. If prompts offer ties and
-        no read chooses a tie, the effect of a tie is minus infinity. In this case strengths and positions are estimated
-        as if no tie were offered, and the effect of a tie is not determined.
+    If ties are offered and never chosen, all is estimated as if none were.
     """
     inside = connected(choices, count)
     among = choices.rows(inside[choices.shown].all(axis=1))
@@ -139,14 +102,7 @@ def fit(choices: Choices, count: int, *, places: bool) -> Strengths:
 def _events(
     choices: Choices, count: int, k: int, places: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Arrays with one row per choice.
-
-    Returns:
-        - Columns of each option, shape (events, p + 1, k).
-        - True for options that are offered, shape (events, p + 1).
-        - Index of the chosen option.
-        - Index of the cluster.
-    """
+    """One row per choice: columns (events, p + 1, k), options on offer (events, p + 1), index chosen, cluster."""
     reads, p = choices.shown.shape
     x = np.zeros((reads, p + 1, k))
     row = np.arange(reads)
@@ -200,26 +156,10 @@ def _maximum(x: np.ndarray, offered: np.ndarray, chosen: np.ndarray) -> np.ndarr
 
 
 def rao_kupper(choices: Choices, count: int) -> cluster_robust.Fit:
-    """Strengths of pairs with ties by Rao and Kupper's model, as a check of Davidson's model.
+    """Strengths of pairs with ties by Rao and Kupper's model (wins at d - eta and -d - eta), to check Davidson's.
 
-    Let d be the strength of the first candidate minus that of the second, plus the effect of the first position. The
-    first candidate wins with log-odds d - eta, the second with log-odds -d - eta. A tie lies between these two
-    thresholds of one scale.
-
-    Args:
-        choices: choices between two candidates, with a tie on offer in each read.
-        count: number of candidates.
-
-    Returns:
-        The fit. Its coefficients are the strengths of `count` candidates, then the effect of the first position over
-        the second, then eta. The fit has no numbers in four cases:
-
-        - candidates are not all connected;
-        - reads are not of pairs;
-        - a read offers no tie;
-        - estimates are not finite.
-
-    Source: Rao and Kupper (1967), Ties in paired-comparison experiments.
+    Coefficients: strengths, first position over the second, eta; none if not connected, or a read is no pair with a tie
+    on offer. Source: Rao and Kupper (1967), Ties in paired-comparison experiments.
     """
     n_clusters, k = int(choices.cluster.max(initial=-1)) + 1, count + 2
     if choices.shown.shape[1] != 2 or not choices.tie.all() or not connected(choices, count).all():
@@ -229,7 +169,7 @@ def rao_kupper(choices: Choices, count: int) -> cluster_robust.Fit:
     outcome = choices.chosen[:, 0]
     b = np.append(np.zeros(count + 1), 0.5)
     for _ in range(MOST_STEPS):
-        score, information = _of_thresholds(b, x, outcome)
+        score, information = _threshold_derivatives(b, x, outcome)
         step = np.linalg.lstsq(information.sum(axis=0), score.sum(axis=0), rcond=1e-12)[0]
         step *= min(1.0, 2 / np.abs(step).max())
         b = b + step
@@ -240,12 +180,12 @@ def rao_kupper(choices: Choices, count: int) -> cluster_robust.Fit:
         return cluster_robust.nothing((n_clusters, k), flags.SEPARATED)
     score, information = (
         cluster_robust.sums_by(choices.cluster, np.arange(len(x)), None, n_clusters, part)
-        for part in _of_thresholds(b, x, outcome)
+        for part in _threshold_derivatives(b, x, outcome)
     )
     return cluster_robust.Sums(b, score, information).fit()
 
 
-def _of_thresholds(b: np.ndarray, x: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _threshold_derivatives(b: np.ndarray, x: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Derivatives of each read's log-likelihood, and Fisher's expected information of each read."""
     d = x @ b[:-1]
     first, second = special.expit(d - b[-1]), special.expit(-d - b[-1])
@@ -265,10 +205,7 @@ def _of_thresholds(b: np.ndarray, x: np.ndarray, outcome: np.ndarray) -> tuple[n
 
 
 def ranks(strengths: np.ndarray) -> np.ndarray:
-    """Rank of each strength, 1 for the strongest; equal strengths share the mean of their ranks. Shape (..., n).
-
-    NaN does not change other ranks. Its own rank is 0.5.
-    """
+    """Rank of each strength, 1 for the strongest, mean ranks for equals. NaN changes no rank; its own is 0.5."""
     order = strengths[..., :, None]
     return (
         1 + (order < strengths[..., None, :]).sum(axis=-1) + ((order == strengths[..., None, :]).sum(axis=-1) - 1) / 2
@@ -276,11 +213,6 @@ def ranks(strengths: np.ndarray) -> np.ndarray:
 
 
 def reversed_pairs(one: np.ndarray, other: np.ndarray) -> tuple[int, int]:
-    """Number of pairs of candidates that have opposite orders in two sets of strengths, and number of all pairs.
-
-    Args:
-        one: strength of each candidate, shape (n,).
-        other: second strength of each candidate, shape (n,).
-    """
+    """Number of pairs with opposite orders in two sets of strengths, and number of all pairs."""
     a, b = np.triu_indices(len(one), 1)
     return int((np.sign(one[a] - one[b]) * np.sign(other[a] - other[b]) < 0).sum()), len(a)

@@ -21,14 +21,9 @@ COLUMNS = [*KEYS, *ITEM_COLUMNS, "read_index", "ordering", "score", "expected_sc
 
 @dataclass(frozen=True)
 class Block:
-    """The reads of one study, judge, profile, condition, dataset, strategy and scale.
+    """The reads of one study, judge, profile, condition, dataset, strategy and scale, sorted by item and read.
 
-    Attributes:
-        key: values that the reads have in common, in the order of `keys.KEYS`.
-        table: the reads, sorted by item and read.
-        items: one row per item, sorted by item id, with the columns of ``ITEM_COLUMNS`` that the table has.
-        item: row of each read's item in `items`, shape (n_reads,).
-        column: index of each read among the reads of its item, from 0, shape (n_reads,).
+    `items` has one row per item; `item` and `column` (n_reads,) are the cell of each read in matrices.
     """
 
     key: tuple[Any, ...]
@@ -60,13 +55,7 @@ class Block:
         return values
 
     def units(self, cluster: str, chosen: np.ndarray | None = None) -> np.ndarray:
-        """Index of each item's unit of resampling, from 0 in the order of the units' ids.
-
-        Args:
-            cluster: one of `keys.CLUSTERS`.
-            chosen: rows of `items`, as indices or as a mask; by default all. Units are numbered from 0 without gaps
-                among these rows.
-        """
+        """Index of each item's unit (one of `keys.CLUSTERS`), from 0 by id, without gaps among the `chosen` rows."""
         if cluster not in self._units:
             self._units[cluster] = pd.factorize(self.items[f"{cluster}_id"], sort=True)[0]
             self._units[cluster].flags.writeable = False
@@ -86,26 +75,20 @@ class Block:
 
     @property
     def crossed(self) -> bool:
-        """True if every score is shown in every position. If not, effects of scores and positions cannot be told apart.
-
-        For recorded reads the result comes from their design, see `designs.Design.crossed`. For other reads it comes
-        from their strategy.
+        """True if every score is shown in every position, by the strategy or a record's design; else scores and
+        positions cannot be told apart.
         """
         if self.keys["strategy"] != "recorded":
             return self.keys["strategy"] in EVERY_POSITION
         return self.design.crossed
 
     def part(self, chosen: np.ndarray) -> "Block":
-        """Some reads, all items.
-
-        Args:
-            chosen: True for the reads of the part, shape (n_reads,).
-        """
+        """Some reads (by mask), all items."""
         return Block(self.key, self.table[chosen], self.items, self.item[chosen], self.column[chosen])
 
     @cached_property
     def common(self) -> "Block":
-        """The reads in orderings that items share, see `designs.Design.common`; all reads if items share none."""
+        """The reads in orderings that items share (`designs.Design.common`); all reads if they share none."""
         common = self.design.common
         if common.all() or not self.design.shared:
             return self
@@ -117,13 +100,9 @@ class Block:
         return self.design_of(np.ones(len(self.table), dtype=bool))
 
     def design_of(self, chosen: np.ndarray) -> Design:
-        """The design of some reads, such as the reads with a score. Orderings and items keep their indices.
-
-        Args:
-            chosen: True for the reads that the design counts, shape (n_reads,).
-        """
-        shown, number = self.orderings
-        return Design(shown, number[chosen], self.item[chosen], len(self.items))
+        """The design of some reads, such as those with a score. Orderings and items keep their indices."""
+        orderings, number = self.orderings
+        return Design(orderings, number[chosen], self.item[chosen], len(self.items))
 
     @cached_property
     def orderings(self) -> tuple[np.ndarray, np.ndarray]:
@@ -134,39 +113,21 @@ class Block:
         return self.shown[first[by_first]], np.argsort(by_first)[number]
 
     def by_ordering(self, values: np.ndarray) -> np.ndarray:
-        """Mean score of each item under each ordering; NaN if a read of the item in this ordering has no score.
-
-        Args:
-            values: a number of each read, items by reads, shape (n_items, K), such as a result of `matrix`; NaN for a
-                read without a score.
-
-        Returns:
-            Shape (n_items, D), in the order of `orderings`.
-        """
-        shown, number = self.orderings
-        cell = self.item * len(shown) + number
-        cells = len(self.items) * len(shown)
+        """Mean score of each item under each ordering, (n_items, K) -> (n_items, D); NaN if a read has none."""
+        orderings, number = self.orderings
+        cell = self.item * len(orderings) + number
+        cells = len(self.items) * len(orderings)
         counts = np.bincount(cell, minlength=cells)
         totals = np.bincount(cell, weights=values[self.item, self.column], minlength=cells)
         with np.errstate(invalid="ignore"):
-            return (totals / counts).reshape(len(self.items), len(shown))
+            return (totals / counts).reshape(len(self.items), len(orderings))
 
 
 class Kept(Iterable[pd.DataFrame]):
-    """A table of reads whose blocks are made once, for several statistics. The blocks keep their cached properties.
-
-    Attributes:
-        table: the reads.
-        blocks: blocks of the table.
-    """
+    """A table of reads whose blocks, with their cached properties, are made once for several statistics."""
 
     def __init__(self, table: pd.DataFrame, item: np.ndarray | None = None) -> None:
-        """Make the blocks.
-
-        Args:
-            table: reads with their scores, one row per read; `KEYS`, `item_id` and `read_index` are required.
-            item: index of each read's item in the order of item ids, if it was computed before.
-        """
+        """Make the blocks; `item` is the index of each read's item by id, if known."""
         self.table, self.blocks = table, tuple(_blocks(table, item)) if len(table) else ()
 
     def __iter__(self) -> Iterator[pd.DataFrame]:
@@ -174,27 +135,14 @@ class Kept(Iterable[pd.DataFrame]):
 
 
 def matrix_of(rows: np.ndarray) -> np.ndarray:
-    """Stack rows of equal length as one matrix, shape (n_rows, length), in a fraction of the time of ``np.stack``.
-
-    Args:
-        rows: entries of a column of lists, at least one.
-
-    Raises:
-        ValueError: rows differ in length.
-    """
+    """Stack lists of equal length (else ValueError) as a matrix, in a fraction of the time of ``np.stack``."""
     if len({*map(len, rows)}) > 1:
         raise ValueError("rows of a matrix have to be of one length")
     return np.concatenate(rows).reshape(len(rows), -1)
 
 
 def blocks(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> Iterator[Block]:
-    """The blocks of a table of reads, sorted by their keys.
-
-    Args:
-        scores: a table with one row per read, with its score; `KEYS`, `item_id` and `read_index` are required. Or
-            several such tables, for example one per file. Each block must lie in one table, because only one table is
-            in memory at a time. A `Kept` table yields the blocks that it holds.
-    """
+    """The blocks of one table of reads, or of several (each in memory alone, a block in one), sorted by keys."""
     if isinstance(scores, Kept):
         yield from scores.blocks
         return

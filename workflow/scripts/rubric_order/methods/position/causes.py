@@ -4,8 +4,8 @@
   scores of an item's other reads stand at some position.
 - **scale**: the judge is surer in some orderings. Log-odds then change most for the scores that it prefers anyway.
 - **one ordering**: without one ordering, no position is preferred; or too few are left to test this.
-- **copies**: repeats of a prompt never differ, so that they do not show chance.
-- **written**: groups prefer positions in written scores that they do not prefer in option probabilities.
+- **copies**: repeats of a prompt hardly ever differ, so that they do not show chance, see `repetition.copied`.
+- **written**: what positions add to written scores beyond option probabilities, with its bound.
 - **group**: the correlation of what orderings do to the items of a group.
 - **saturation**: the least share of the commonest score in any ordering.
 - **rounding**: option probabilities have one decimal.
@@ -13,14 +13,15 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
-from rubric_order.methods.position import order_tests, preference
+from rubric_order.methods.position import order_tests, preference, repetition, spread
 from rubric_order.methods.position.blocks import Block, matrix_of
-from rubric_order.methods.uncertainty import additive, cluster_robust, distributions, rao_scott, resampling
+from rubric_order.methods.uncertainty import additive, cluster_robust, rao_scott, resampling
 
 FAILURES, SCALE, ONE_ORDERING, COPIES = "failures", "scale", "one ordering", "copies"
 WRITTEN, GROUP, SATURATION, ROUNDING = "written", "group", "saturation", "rounding"
@@ -28,20 +29,25 @@ LEVEL = 0.05  # of the test that a cause is there
 MOST_ORDERINGS = 24  # of blocks that are tested
 FEWEST_ORDERINGS = 5  # without one of fewer, too little is left
 FEWEST_ITEMS = 20  # that were read in an ordering, if items have orderings of their own
-FEWEST_CELLS = 20  # pairs of item and ordering that were read twice; fewer repeats can agree by chance
 STEPS = np.linspace(0, 1, 11)
+TAIL = 1.645  # standard errors up to a one-sided bound at 5%
 CLEARLY = 2.0  # standard errors by which a position has more failures than others
 CELLS_AT_ONCE = 4_000_000
+CONFIDENCE = 0.95
+SINGULAR = 1e-6  # of the greatest eigenvalue of a covariance; directions with less say nothing
 
 
-def causes(block: Block) -> list[Row]:
+def causes(block: Block, power: float = 1.0) -> list[Row]:
     """Rows of the causes that could be tested, each with `cause` and `readout`, and `tests` where a finding falls.
 
     `tests` is a dictionary from tests of `order_tests` to p-values that allow for the cause. `p` is the p-value of the
-    cause itself. Where items share orderings, those of few items are left out.
+    cause itself. Where items share orderings, those of few items are left out. `power` is `sampling.exponent`.
     """
     block = block.common
-    rows, recurring = [*_failures_by_position(block), *_of_scores(block)], block.design.items_of >= FEWEST_ITEMS
+    rows, recurring = (
+        [*_failures_by_position(block), *_of_scores(block), *_written(block, power)],
+        block.design.items_of >= FEWEST_ITEMS,
+    )
     if not block.design.shared and 1 < recurring.sum() <= MOST_ORDERINGS:
         part = block.part(recurring[block.orderings[1]])
         readouts = [of for of in part.readouts() if of[0] in (Readout.HARD, Readout.SOFT)]
@@ -53,7 +59,7 @@ def causes(block: Block) -> list[Row]:
             rows += _failures(block, readout, values)
             rows += _scale(block) if readout == Readout.SOFT and block.crossed else ()
             rows += _one_ordering(block, readout) if block.crossed and "position" in block.table else ()
-    return [*rows, *_written(block)]
+    return rows
 
 
 def _of_scores(block: Block) -> Iterator[Row]:
@@ -61,18 +67,9 @@ def _of_scores(block: Block) -> Iterator[Row]:
     shown, number = block.orderings
     if block.table["score"].notna().any():
         score = block.table["score"].to_numpy(dtype=float, na_value=np.nan)
-        cell, scored = block.item * len(shown) + number, ~np.isnan(score)
-        size = len(block.items) * len(shown)
-        count, total, squares = (
-            np.bincount(cell[scored], values[scored], size) for values in (score * 0 + 1, score, score**2)
-        )
-        repeated = count > 1
-        mean = np.where(count > 0, total / np.maximum(count, 1), np.nan).reshape(-1, len(shown))
-        if repeated.sum() >= FEWEST_CELLS and len(shown) > 1:
-            differ = (squares * count - total**2 > additive.ROUNDING) & repeated
-            moves = (np.nanmax(mean, axis=1, initial=-np.inf) > np.nanmin(mean, axis=1, initial=np.inf)).any()
-            if moves and not differ.any():
-                yield {"cause": COPIES, "readout": Readout.HARD, "cells": int(repeated.sum())}
+        scored = ~np.isnan(score)
+        if row := repetition.copied(block):
+            yield {"cause": COPIES, "readout": Readout.HARD} | row
         if 1 < len(shown) <= MOST_ORDERINGS:
             shares = np.bincount(
                 number[scored] * (block.n + 1) + score[scored].astype(int), minlength=len(shown) * (block.n + 1)
@@ -186,7 +183,8 @@ def _failures_by_position(block: Block) -> Iterator[Row]:
     """The test that scores are missing where likely ones stand at some position, and what is left of findings.
 
     Likely scores of a read are those of the item's other reads. A growing part of the failures, those at which such a
-    position is likeliest first, gets the score that stands there.
+    position is likeliest first, gets the score that stands there. So does the position that is chosen least, up to the
+    part that the reads do not exclude: all failures, if other reads of an item do not show what it would score.
     """
     score = block.table["score"].to_numpy(dtype=float, na_value=np.nan)
     failed, n = np.isnan(score), block.n
@@ -207,44 +205,56 @@ def _failures_by_position(block: Block) -> Iterator[Row]:
     )
     sums = resampling.sum_units(resampling.sum_units(away * middle, item), group)
     p, total = rao_scott.zero_total(sums), sums.sum(axis=0)
-    if p > LEVEL:
-        return
-    over = np.flatnonzero(total >= min(total.max(), CLEARLY * np.sqrt(np.square(sums).sum(axis=0)).max()))
     lost = np.flatnonzero(failed & used[:, 0])
-    weight = likely[lost][:, over] * total[over]
-    place, order = over[weight.argmax(axis=1)], np.argsort(-weight.max(axis=1), kind="stable")
+    if not len(lost):
+        return
+    row: Row = {"cause": FAILURES, "readout": Readout.HARD, "p": float(p)}
+    error = np.sqrt(np.square(sums).sum(axis=0))
+    several = np.maximum(others.sum(axis=1, keepdims=True) - 1, 1e-9)
+    known = used * (np.square(likely - 1 / n) - likely * (1 - likely) / several)
+    least = int(np.bincount(block.table["position"].dropna().astype(int) - 1, minlength=n).argmin())
+    by_group = resampling.sum_units(known[:, [least]], group[item])
+    known_least = by_group.sum() - TAIL * np.sqrt(np.square(by_group).sum())
+    most = (max(total[least], 0.0) + TAIL * error[least]) / max(known_least, 1e-9)
+    part = min(1.0, most * likely[used[:, 0], least].sum() / len(lost))
+    orders = [(np.full(len(lost), least), np.argsort(-likely[lost, least], kind="stable")[: round(part * len(lost))])]
+    row |= {"could": least + 1, "lost": len(lost) / len(failed)}
+    if p <= LEVEL:
+        over = np.flatnonzero(total >= min(total.max(), CLEARLY * error.max()))
+        weight, row["position"] = likely[lost][:, over] * total[over], int(total.argmax()) + 1
+        orders.append((over[weight.argmax(axis=1)], np.argsort(-weight.max(axis=1), kind="stable")))
     shown, number = block.orderings
     shared = 1 < len(shown) <= MOST_ORDERINGS and block.design.shared
     treatments = [number] if shared else list((np.argsort(block.shown, axis=1)).T)
-    least: dict[str, list[float]] = {test: [] for test in order_tests.TESTS}
+    of_tests: dict[str, list[float]] = {test: [] for test in order_tests.TESTS}
     usual, shifts, reach = _usual(block), [], []
-    for step in STEPS[::2]:
+    for step, (place, order) in product(STEPS[::2], orders):
         chosen = order[: round(step * len(order))]
         values, position = score.copy(), block.table["position"].to_numpy(dtype=float, na_value=np.nan).copy()
         values[lost[chosen]], position[lost[chosen]] = block.shown[lost[chosen], place[chosen]], place[chosen] + 1
         filled = replace(block, table=block.table.assign(score=values, position=position))
         fits = preference.sums(preference.compared(filled, Readout.HARD)).by_cluster(block.units("group"))
         for test, of_test in _of_fits(fits, n).items():
-            least[test].append(of_test)
+            of_tests[test].append(of_test)
         reach.append(float(np.abs(fits.positions.coefficients).max()))
         given = ~np.isnan(values)
-        parts = [
+        cells = [
             additive.cells(values[given], item[given], of[given], given[given] * 1.0, (len(items), int(of.max()) + 1))
             for of in treatments
         ]
-        departures = [resampling.sum_units(additive.departures(part), group) for part in parts]
-        least[order_tests.POINTS].append(rao_scott.zero_total(np.concatenate(departures, axis=1)))
-        if shared and usual.any():
-            least[order_tests.USUAL].append(rao_scott.zero_total(departures[0][:, usual]))
-            shifts.append(float(departures[0][:, usual].sum() / parts[0].count[:, usual].sum()))
-    yield {
-        "cause": FAILURES,
-        "readout": Readout.HARD,
-        "p": float(p),
-        "position": int(total.argmax()) + 1,
-        "reach": max([0.0, *(value for value in reach if np.isfinite(value))]),
-        "tests": {test: max(values) for test, values in least.items() if values},
-    } | ({"low": min(shifts), "high": max(shifts)} if shifts else {})
+        departures = [resampling.sum_units(additive.departures(cell), group) for cell in cells]
+        of_tests[order_tests.POINTS].append(rao_scott.zero_total(np.concatenate(departures, axis=1)))
+        if shared and cells[0].count[:, usual].any():
+            of_tests[order_tests.USUAL].append(rao_scott.zero_total(departures[0][:, usual]))
+            shifts.append(float(departures[0][:, usual].sum() / cells[0].count[:, usual].sum()))
+    yield (
+        row
+        | {
+            "reach": max([0.0, *(value for value in reach if np.isfinite(value))]),
+            "tests": {test: max(values) for test, values in of_tests.items() if values},
+        }
+        | ({"low": min(shifts), "high": max(shifts)} if shifts else {})
+    )
 
 
 def _none() -> dict[str, float]:
@@ -371,75 +381,55 @@ def _scale(block: Block) -> Iterator[Row]:
     yield row
 
 
-def _written(block: Block) -> Iterator[Row]:
-    """The test that groups prefer positions, or orderings, in written scores as they do not in option probabilities.
+def _written(block: Block, power: float) -> Iterator[Row]:
+    """What positions, or orderings, add to an item's written scores beyond its option probabilities, in points.
 
-    For each position, a group's selections less those that its own scores would have in a random order of its
-    orderings are compared with the variance that follows from such random orders.
-
-    Source: the variance of a linear permutation statistic, Hoeffding (1951), A combinatorial central limit theorem.
-    """
-    column, shown = "position_probabilities", block.orderings[0]
-    if not block.crossed or column not in block.table or not block.table[column].notna().any():
-        return
-    if not block.table["score"].notna().any():
-        return
-    group, n, number = block.units("group"), block.n, block.orderings[1]
-    shape = len(block.items), len(shown)
-    both = (block.table["score"].notna() & block.table[column].notna()).to_numpy()
-    cell = (block.item * shape[1] + number)[both]
-    count = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
-    score = block.table["score"].to_numpy(dtype=float, na_value=np.nan)[both].astype(int) - 1
-    written = (
-        np.bincount(cell * n + score, minlength=count.size * n).reshape(*shape, n) / np.maximum(count, 1)[..., None]
-    )
-    by_score = np.take_along_axis(
-        matrix_of(block.table[column].to_numpy()[both]), np.argsort(block.shown[both], axis=1), axis=1
-    )
-    soft = np.stack([np.bincount(cell, values, count.size) for values in by_score.T], axis=1).reshape(*shape, n)
-    soft /= np.maximum(count, 1)[..., None]
-    given = count > 0
-    at: np.ndarray = shown - 1
-    p = []
-    for place in range(n):
-        (hard, variance), (expected, _) = (_linear(of, at[:, place], given) for of in (written, soft))
-        apart, variance = (resampling.sum_units(part[:, None], group)[:, 0] for part in (hard - expected, variance))
-        apart = apart - variance * apart.sum() / max(variance.sum(), 1e-300)
-        p.append(_above(apart**2 - variance))
-    away = [additive.departures(additive.Cells((of @ np.arange(n)) * given, given * 1.0)) for of in (written, soft)]
-    rest = away[0] - away[1]
-    rest = rest - rest.sum(axis=0) / np.maximum(given.sum(axis=0), 1) * given
-    pairs = np.square(resampling.sum_units(rest, group)).sum(axis=1)
-    p.append(_above(pairs - resampling.sum_units(np.square(rest).sum(axis=1, keepdims=True), group)[:, 0]))
-    least = int(np.nanargmin(p)) if not np.isnan(p).all() else 0
-    row: Row = {"cause": WRITTEN, "readout": Readout.HARD, "p": float(min(1.0, (n + 1) * p[least]))}
-    yield row | ({"position": least + 1} if least < n else {})
-
-
-def _linear(shares: np.ndarray, score: np.ndarray, given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Selections of a position less their mean over random orders of an item's orderings, and their variance.
+    A read's selections of positions less their probabilities, r, have covariance V if answers are drawn from the
+    probabilities. If the item prefers positions by log-odds b beyond them, r is V b on average, and Q b is what b does
+    to its expected scores. Products r'Ar of two reads of an item then sum to b'Qb, the variance over its orderings, if
+    A solves that sum of V A V over these pairs = Q; one step from A = V⁻QV⁻ of the summed V is close.
 
     Args:
-        shares: share of each score in each ordering, shape (m, D, n).
-        score: score at the position in each ordering, shape (D,).
-        given: True for orderings in which the item was read, shape (m, D).
+        power: power of the probabilities with which answers are drawn, see `sampling.exponent`.
     """
-    table = shares[:, :, score].transpose(0, 2, 1) * given[:, :, None] * given[:, None, :]
-    size = np.maximum(given.sum(axis=1), 1)[:, None]
-    rows, columns = table.sum(axis=2) / size, table.sum(axis=1) / size
-    middle = rows.sum(axis=1) / size[:, 0]
-    centred = (
-        (table - rows[:, :, None] - columns[:, None, :] + middle[:, None, None]) * given[:, :, None] * given[:, None, :]
-    )
-    apart = np.einsum("iaa->i", table) - size[:, 0] * middle
-    return apart, np.square(centred).sum(axis=(1, 2)) / np.maximum(size[:, 0] - 1, 1)
+    column = "position_probabilities"
+    if not block.crossed or not np.isfinite(power) or column not in block.table:
+        return
+    both = (block.table["score"].notna() & block.table[column].notna()).to_numpy()
+    if not both.any():
+        return
+    items, item = np.unique(block.item[both], return_inverse=True)
+    group, scores = block.units("group", items), block.shown[both].astype(float)
+    shares = matrix_of(block.table[column].to_numpy()[both]) ** power
+    shares /= shares.sum(axis=1, keepdims=True)
+    chosen = block.table["position"].to_numpy(dtype=float, na_value=np.nan)[both, None] == np.arange(1, block.n + 1)
+    expected = (shares * scores).sum(axis=1, keepdims=True)
+    slopes = shares * (scores - expected)  # of the expected score, in the log-odds of each position
+    times = np.bincount(item)[:, None, None]
+    slopes -= resampling.sum_units(slopes, item)[item] / times[item, 0]
+    away = chosen - shares
+    covariance = np.eye(block.n) * shares[:, :, None] - shares[:, :, None] * shares[:, None, :]
 
+    def total(products: np.ndarray) -> np.ndarray:
+        """Sum of matrices over the reads of each item."""
+        return resampling.sum_units(products.reshape(len(item), -1), item).reshape(-1, block.n, block.n)
 
-def _above(values: np.ndarray) -> float:
-    """One-sided p-value of a mean of 0 or less, by Student's t over groups."""
-    spread = values.std(ddof=1) if len(values) > 1 else 0.0
-    return (
-        float(distributions.t_tail(values.mean() / spread * np.sqrt(len(values)), len(values) - 1))
-        if spread > 0
-        else 1.0
-    )
+    points, whole = total(slopes[:, :, None] * slopes[:, None, :]) / times, total(covariance)
+    inverse = np.linalg.pinv(whole, rcond=SINGULAR, hermitian=True)
+    first = inverse @ points @ inverse
+    pairs = points - total(covariance @ first[item] @ covariance)  # whole @ first @ whole is points
+    products = first + inverse @ (points - pairs) @ inverse
+    sums = resampling.sum_units(away, item)
+    variance = np.einsum("ip,ipq,iq->i", sums, products, sums)
+    variance -= np.bincount(item, np.einsum("ip,ipq,iq->i", away, products[item], away))
+    of = spread.root(spread.mean_interval(variance, group, confidence=CONFIDENCE, level=LEVEL))
+    row: Row = {"cause": WRITTEN, "readout": Readout.HARD, "sd": of.estimate, "low": of.low, "high": of.high}
+    row |= {"bound": of.inner_high, "p": 1.0}
+    if block.design.shared and 1 < len(block.orderings[0]) <= MOST_ORDERINGS:  # together in the items of a group
+        rest = block.by_ordering(block.matrix("score") - block.matrix("expected_score"))
+        given = ~np.isnan(rest)
+        rest = additive.departures(additive.Cells(np.where(given, rest, 0), given * 1.0))
+        rest -= rest.sum(axis=0) / np.maximum(given.sum(axis=0), 1) * given
+        own = resampling.sum_units(np.square(rest).sum(axis=1, keepdims=True), block.units("group"))[:, 0]
+        row["p"] = repetition.above(np.square(resampling.sum_units(rest, block.units("group"))).sum(axis=1) - own)
+    yield row

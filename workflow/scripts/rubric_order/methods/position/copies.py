@@ -1,6 +1,6 @@
 """Items of different groups with the same option probabilities or written scores: likely one item under several names.
 
-All statistics take copies as independent. This makes every interval too short and every test too sure.
+Statistics take copies as independent: intervals are too short, tests too sure.
 """
 
 from typing import NamedTuple
@@ -17,12 +17,7 @@ MOST_CODES = 2**62
 
 
 class Copies(NamedTuple):
-    """Items that have the same reads as an item of another group.
-
-    Attributes:
-        count: number of items that repeat another item; the first item of each set of equal items does not count.
-        names: some pairs of equal items, as ``a = b``.
-    """
+    """Number of items that repeat another group's, without the first of each set, and some pairs, as ``a = b``."""
 
     count: int  # type: ignore[assignment]  # hides tuple.count
     names: tuple[str, ...]
@@ -31,20 +26,14 @@ class Copies(NamedTuple):
 def copies(block: Block) -> Copies:
     """The items of a block that have the same reads as an item of another group.
 
-    If option probabilities are known, two items are copies if the probabilities of all their reads are equal to the
-    last digit. Items whose probabilities are all 0 or 1 do not count.
-
-    Otherwise, two items are copies if both have the same written scores in all reads, and if these scores are not all
-    the same score. Copies are reported only if there are at least `FEWEST_PAIRS` such pairs of items, and if they
-    outnumber the pairs of items that differ in exactly one read: a judge that answers many items alike usually has more
-    pairs that differ in one read. Written scores at temperature 0 cannot always identify copies, because a strong
-    preference for positions also gives many items the same reads.
+    Probabilities must be equal to the last digit and not all 0 or 1. Written scores must vary, and such pairs be
+    `FEWEST_PAIRS` and outnumber those that differ in one read; at temperature 0 preference makes items alike, too.
     """
     group = block.units("group")
     item_ids = block.items["item_id"].to_numpy(dtype=str)
     column = READOUTS[Readout.SOFT]
     if column in block.table and block.table[column].notna().any():
-        return _named(_of_probabilities(block), group, item_ids)
+        return _named(_probability_codes(block), group, item_ids)
     scores = block.matrix("score")
     scored = ~np.isnan(scores)
     varied = (scored.sum(axis=1) > 1) & (np.nanmax(np.where(scored, scores, -1), axis=1) > _least(scores, scored))
@@ -61,7 +50,7 @@ def _least(scores: np.ndarray, known: np.ndarray) -> np.ndarray:
     return np.where(known, scores, np.inf).min(axis=1)
 
 
-def _of_probabilities(block: Block) -> np.ndarray:
+def _probability_codes(block: Block) -> np.ndarray:
     """Index of each item's vector of probabilities; -1 if a probability is unknown, or if all are 0 or 1."""
     values = np.full((len(block.items), int(block.column.max()) + 1, block.n), np.nan)
     column = block.table[READOUTS[Readout.SOFT]]
@@ -73,11 +62,7 @@ def _of_probabilities(block: Block) -> np.ndarray:
 
 
 def _numbered(table: np.ndarray) -> np.ndarray:
-    """Index of each row among the sorted distinct rows, from 0, shape (rows,); -1 for a row with NaN.
-
-    Rows are compared by codes, which are whole numbers. The code of a row combines, over the columns, the rank of the
-    row's value among the distinct values of the column.
-    """
+    """Index of each row among the sorted distinct rows, -1 with NaN. Codes combine ranks column by column."""
     number = np.full(len(table), -1)
     complete = ~np.isnan(table).any(axis=1)
     if complete.any():
@@ -95,7 +80,6 @@ def _numbered(table: np.ndarray) -> np.ndarray:
 
 
 def _pairs(number: np.ndarray, group: np.ndarray) -> int:
-    """Number of pairs of items of different groups that have the same `number`."""
     numbered = number >= 0
     of_all = np.bincount(number[numbered])
     cell = number[numbered] * (int(group.max(initial=0)) + 1) + group[numbered]

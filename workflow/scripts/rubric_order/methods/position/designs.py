@@ -1,7 +1,5 @@
-"""Design of some reads: the orderings of each item, the number of reads in each, and the positions of each score.
-
-Each ordering counts once for each item, however often the item was read in this ordering. So repeated or failed reads
-of a log do not disturb the balance of the other reads.
+"""Orderings of each item, reads in each, and positions of each score. An ordering counts once for an item: a log's
+repeats or failures disturb no balance.
 """
 
 from functools import cached_property
@@ -15,26 +13,10 @@ RARE = 0.05  # largest share of the cells in orderings that few items have, wher
 
 
 class Design:
-    """The orderings in which items were read.
-
-    Attributes:
-        orderings: the distinct orderings, given by the score at each position, shape (D, n).
-        n_items: number of items.
-        cell: index of each read's cell, from 0, shape (n_reads,). Reads of the same item and ordering share a cell.
-        item: index of each cell's item, from 0, shape (n_cells,).
-        ordering: index of each cell's ordering, from 0, shape (n_cells,).
-        times: number of reads of each cell, shape (n_cells,).
-    """
+    """The orderings in which items were read. A cell is an item in an ordering; `times` has its number of reads."""
 
     def __init__(self, orderings: np.ndarray, number: np.ndarray, item: np.ndarray, n_items: int) -> None:
-        """Count reads.
-
-        Args:
-            orderings: the distinct orderings, given by the score at each position, shape (D, n).
-            number: index of each read's ordering, from 0, shape (n_reads,).
-            item: index of each read's item, from 0, shape (n_reads,).
-            n_items: number of items.
-        """
+        """Count reads, from the index of each read's ordering and item, shape (n_reads,)."""
         self.orderings, self.n_items = orderings, n_items
         cells, self.cell, self.times = np.unique(
             item.astype(np.int64) * len(orderings) + number, return_inverse=True, return_counts=True
@@ -78,10 +60,7 @@ class Design:
 
     @cached_property
     def exposure(self) -> np.ndarray:
-        """Share of an item's orderings in which a score (second axis) stands at a position (last axis).
-
-        Shape (n_items, n, n); 0 for items without reads.
-        """
+        """Share of an item's orderings with a score at a position, shape (n_items, n, n); 0 without reads."""
         n = self.n
         place: np.ndarray = permutations.positions_of(self.orderings) - 1
         at = (self.item[:, None] * n + np.arange(n)) * n + place[self.ordering]

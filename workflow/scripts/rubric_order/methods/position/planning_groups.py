@@ -1,28 +1,13 @@
-"""Number of groups that a bias card needs to find a bias of a stated size, or to show an unbiased judge equivalent.
+"""Number of groups that a card needs to find a bias, or to show an unbiased judge equivalent, from its errors.
 
-Both numbers follow from the standard errors of the estimates that the card's tests and criteria use. Errors shrink with
-the root of the number of groups. If there are reads, errors come from these reads. Before there are reads, errors come
-from an expected share: the share of pairs of reads of an item that differ (`expected`).
+Errors come from reads or, before there are any, from the share d of an item's pairs of reads that differ (`expected`):
+scores scatter normally about qualities (normal quantiles, SD a quarter of the scale). Information about a unit contrast
+of positions is K d / (n - 1) for K balanced reads: selections have trace K d over n - 1 contrasts, and the sum over
+pairs is K / 2 times the counts.
 
-Without reads, the scores of an item are assumed to scatter around the item's quality by a normal distribution on the
-scale. Qualities are evenly spaced quantiles of a normal distribution around the middle of the scale, with a standard
-deviation of a quarter of the scale's length. The scatter is chosen so that the expected share of pairs differs.
-
-This share alone determines how much selected options tell about positions. Let an item be read K times in balanced
-orderings, and let d be its share of pairs that differ. The item's information about each contrast of positions is then
-K d / (n - 1), if the weights of the contrast have length 1. There are two reasons. First, the covariance of the counts
-of selected positions has the trace K d, which balanced orderings spread over n - 1 contrasts. Second, comparing pairs
-loses no information: the conditional logit sums over pairs of reads, and this sum is K / 2 times the counts.
-
-Errors in points follow from the variance of a read. With two levels the variance is d / 2. With more levels the scatter
-determines it.
-
-With two levels, an effect makes the reads of an item differ more often than d. With e the preference for one position
-in log-odds, an item with pass rate p without an effect has scores that differ between two orderings with probability
-2 v / (2 v + (1 - 2 v) s), where v = p (1 - p) and s = 1 / cosh(2 e). The mean difference is this probability times
-tanh(2 e). The probability is concave in v, so the mean over items is largest if all items are alike, and smallest if
-some are undecided and all others certain. Of these, the one with less power is planned for (`_changed`). Groups of one
-read in each ordering have differences of -1, 0 and 1, for which the card's test is the sign test (`_by_signs`).
+With two levels, an effect e in log-odds makes reads differ with probability 2 v / (2 v + (1 - 2 v) s), v = p (1 - p), s
+= 1 / cosh(2 e), by tanh(2 e) of it on average: largest for items alike, smallest for undecided and certain ones; the
+one with less power is planned for (`_changed`). Groups of one read an ordering are tested by signs (`_sign_power`).
 """
 
 import functools
@@ -45,20 +30,14 @@ PROMPT_NOISE = 0.2
 FEWEST_FOR_BIASED = 20  # effective groups; with fewer a card says nothing
 MOST = 1_000_000  # groups; if more are needed, no number counts as enough
 MOST_NONCENTRAL = 1e9  # at this noncentrality an F test surely finds the effect; at 1e20 SciPy gives NaN
-EXACT_BOUND = 2000  # groups; up to this number, `_unseen` and `_by_signs` compute as the card does
+EXACT_BOUND = 2000  # groups; up to this number, `_unseen` and `_sign_power` compute as the card does
 LEVEL = 0.05  # of the one-sided tests of equivalence
 LARGEST_EFFECT = 1e3  # in log-odds or points; no study could be about a larger effect
 HALVINGS = 40
 
 
 class Spread(NamedTuple):
-    """Spread that a judge without bias shows between single items, in squared points.
-
-    Attributes:
-        variance: expected variance.
-        error: standard error of the variance; NaN if the spread cannot be estimated.
-        logarithm: True if the interval is computed on the scale of the logarithm, see `spread.mean_interval`.
-    """
+    """Variance between an unbiased judge's items, in squared points; `logarithm` as in `spread.mean_interval`."""
 
     variance: float
     error: float
@@ -68,22 +47,9 @@ class Spread(NamedTuple):
 class Errors(NamedTuple):
     """Standard errors of the estimates that decide a card, at a number of effective groups.
 
-    Attributes:
-        n: number of score levels.
-        groups: number of effective groups.
-        log_odds: error of each position's effect, shape (n,).
-        one_place: size of one position's effect at which the test of all positions has noncentrality 1; at most the
-            error in `log_odds`.
-        points: error of the shift by each ordering, shape (D,).
-        written: the errors of `points` for written scores. Written scores decide the tests in points until it is
-            certain that answers are drawn from the option probabilities as they are.
-        exponent: error of the power of the option probabilities, see `sampling.exponent`. From this power the card
-            concludes that answers are drawn from the probabilities as they are. 0 if the card needs no such conclusion.
-        interaction: error of the interaction; NaN with two levels.
-        spread: spread between single items.
-        by: the readouts that decide.
-        differ: share of the pairs of reads of an item that differ.
-        reads: number of reads of a group in each ordering.
+    `one_place` is the size of a position's effect at noncentrality 1; `written` are errors of `points` for written
+    scores, which decide until `exponent` (`sampling.exponent`) shows answers drawn as they are; `reads` of a group in
+    each ordering.
     """
 
     n: int
@@ -121,37 +87,28 @@ def expected(
 ) -> Errors:
     """Standard errors that estimates are expected to have, from reads of a judge without bias.
 
-    Args:
-        n: number of score levels.
-        differ: share of the pairs of reads of an item that have different scores, above 0 and below 1 - 1 / n.
-        orderings: number of orderings in which each item is read: n rotations, or rotations and their reverses.
-        repeats: number of reads in each ordering.
-        items: number of items in a group.
-        within: correlation between the contributions of two items of a group to an estimate.
-        soft: True if option probabilities decide all tests.
-        prompt_noise: standard deviation of the noise that each prompt of an item adds to the log-probability of a
-            score.
-        groups: number of effective groups for which the errors hold.
+    `within` correlates two items of a group; `soft`: probabilities decide all tests; `prompt_noise` is the SD that a
+    prompt adds to a log-probability.
     """
-    shares, shown = _shares(n, differ), _orderings(n, orderings)
+    shares, orders = _shares(n, differ), _orderings(n, orderings)
     away = np.arange(n) - (shares @ np.arange(n))[:, None]
     design = (1 + (items - 1) * within) / items / groups  # variance of a mean, in units of one item's variance
     moved = prompt_noise**2 * (np.square(shares) * np.square(away)).sum(axis=1)  # variance of an expected score
     variance, exponent = (shares * np.square(away)).sum(axis=1), 0.0
     if soft:
         logs = np.log(np.maximum(shares, 1e-300))
-        told = (shares * np.square(logs)).sum(axis=1) - np.square((shares * logs).sum(axis=1))
-        exponent = math.sqrt(design / (told.mean() * orderings * repeats))
-        information, points = _information_of_logs(shown) / prompt_noise**2, moved.mean()
-        own = moved * (orderings - 1) / orderings
-        spread = Spread(own.mean(), math.sqrt((own.var() + (2 * own**2).mean() / (orderings - 1)) * design), True)
+        log_variance = (shares * np.square(logs)).sum(axis=1) - np.square((shares * logs).sum(axis=1))
+        exponent = math.sqrt(design / (log_variance.mean() * orderings * repeats))
+        information, points = _information_of_logs(orders) / prompt_noise**2, moved.mean()
+        noise = moved * (orderings - 1) / orderings
+        spread = Spread(noise.mean(), math.sqrt((noise.var() + (2 * noise**2).mean() / (orderings - 1)) * design), True)
     else:
         fourth = (shares * away**4).sum(axis=1)
         moved = np.minimum(moved, variance)
         spread = _spread_of_draws(variance - moved, fourth, moved, orderings, repeats, design)
         prompts = moved.mean() / variance.mean()  # repeats of an ordering share its prompt
         averaged = prompts + (1 - prompts) / repeats
-        information, points = orderings * _information(shares, shown) / averaged, variance.mean() * averaged
+        information, points = orderings * _information(shares, orders) / averaged, variance.mean() * averaged
     prompts = min(moved.mean() / variance.mean(), 1.0)
     written = variance.mean() * (prompts + (1 - prompts) / repeats)
     centred = np.eye(n) - 1 / n
@@ -176,7 +133,7 @@ def expected(
 
 @functools.lru_cache(maxsize=64)
 def _shares(n: int, differ: float) -> np.ndarray:
-    """Probability of each score for each item quality, shape (qualities, n). A share `differ` of pairs then differs."""
+    """Probability of each score for each item quality, (qualities, n), so that a share `differ` of pairs differs."""
     quality = (0.5 + special.ndtri((np.arange(QUALITIES) + 0.5) / QUALITIES) / 4) * (n - 1)
 
     def at(scatter: float) -> np.ndarray:
@@ -191,16 +148,12 @@ def _shares(n: int, differ: float) -> np.ndarray:
 
 
 def _orderings(n: int, orderings: int) -> np.ndarray:
-    """Index of the score at each position, from 0, shape (D, n): rotations, with reverses if `orderings` exceeds n."""
     turns = (np.arange(n)[:, None] + np.arange(n)) % n
     return turns if orderings == n or n == 2 else np.vstack([turns, turns[:, ::-1]])
 
 
 def _columns(shown: np.ndarray) -> np.ndarray:
-    """Indicators of the position of each score in each ordering; for n > 2 also the product of score and position.
-
-    Shape (D, n, n + 1), or (D, 2, 2) with two levels.
-    """
+    """Indicators of each score's position by ordering and, for n > 2, score times position, shape (D, n, n + 1)."""
     n = shown.shape[1]
     places, scale = np.argsort(shown, axis=1), np.linspace(-1, 1, n)
     line = scale * scale[places]
@@ -208,7 +161,7 @@ def _columns(shown: np.ndarray) -> np.ndarray:
 
 
 def _information(shares: np.ndarray, shown: np.ndarray) -> np.ndarray:
-    """Information of a read about positions and interaction, mean over items and orderings."""
+    """Information of a read about positions and interaction; weights of scores absorb the mean over orderings."""
     columns = _columns(shown)
     columns = columns - columns.mean(axis=0)  # the item's own weight of a score absorbs the mean over orderings
     square = np.einsum("is,dsa,dsb->ab", shares, columns, columns) / len(shares)
@@ -217,7 +170,6 @@ def _information(shares: np.ndarray, shown: np.ndarray) -> np.ndarray:
 
 
 def _information_of_logs(shown: np.ndarray) -> np.ndarray:
-    """Products of the columns of `preference` for log-probabilities, summed over the reads of an item."""
     columns = _columns(shown)
     columns = columns - columns.mean(axis=0) - columns.mean(axis=1, keepdims=True) + columns.mean(axis=(0, 1))
     return np.einsum("dsa,dsb->ab", columns, columns)
@@ -226,18 +178,9 @@ def _information_of_logs(shown: np.ndarray) -> np.ndarray:
 def _spread_of_draws(
     variance: np.ndarray, fourth: np.ndarray, moved: np.ndarray, orderings: int, repeats: int, design: float
 ) -> Spread:
-    """Spread from scores that are drawn, as `spread.item_variances` estimates it.
+    """Spread of drawn scores, from the second and fourth moments of repeats, as `spread.item_variances` estimates it.
 
-    The spread is the variance of means over orderings minus the variance of repetition. Without repeats, the variance
-    of repetition is not known. Then a study can only show that the whole variance over orderings is small.
-
-    Args:
-        variance: second central moment of repeated reads of each item in one ordering.
-        fourth: fourth central moment of the same reads.
-        moved: variance over orderings of what each ordering adds to the scores of an item.
-        orderings: number of orderings.
-        repeats: number of reads in each ordering.
-        design: variance of a mean, in units of one item's variance.
+    Without repeats, only the whole variance over orderings can be shown to be small.
     """
     d, r, factor = orderings, repeats, (orderings - 1) / orderings
     of_mean = variance / r
@@ -253,15 +196,14 @@ def _spread_of_draws(
     return Spread(factor * moved.mean(), error, False)
 
 
-def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, power: float = POWER) -> Needed:
-    """Number of groups at which a card is `biased` in a share `power` of studies, by the test for the stated effect.
-
-    Args:
-        errors: standard errors of the study.
-        log_odds: effect of one position minus the mean of all positions; 0 if the effect is in points.
-        points: shift by the usual ordering, in points, if the effect is not in log-odds.
-        power: share of studies.
+def bias_groups(
+    errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, power: float = POWER, margin: float = 0.0
+) -> Needed:
+    """Number of groups at which a share `power` of cards is `biased` by the test for one position's effect in log-odds,
+    or for the usual ordering's shift in points. A card of enough groups calls an effect below `margin` negligible.
     """
+    if max(log_odds, points) < margin:
+        return Needed(math.inf, f"an effect below the margin of {margin:g} is negligible, which more groups show")
     if not _sizes(errors, log_odds, points):
         return Needed(math.inf, "the reads do not vary, so that errors are not known")
 
@@ -272,17 +214,7 @@ def for_biased(errors: Errors, *, log_odds: float = 0.0, points: float = 0.0, po
 
 
 def share_biased(errors: Errors, groups: float, *, log_odds: float = 0.0, points: float = 0.0) -> float:
-    """Share of studies with this number of groups whose card is `biased`, by the test for the stated effect.
-
-    Args:
-        errors: standard errors of the study.
-        groups: number of effective groups.
-        log_odds: effect of one position minus the mean of all positions; 0 if the effect is in points.
-        points: shift by the usual ordering, in points, if the effect is not in log-odds.
-
-    Returns:
-        The share. NaN if the reads do not vary; 0 with too few groups for the test.
-    """
+    """Share of studies with a `biased` card, see `bias_groups`; NaN if the reads do not vary, 0 for few groups."""
     q = errors.n - 1 if log_odds else 1
     sizes, rest = _sizes(errors, log_odds, points), groups - q
     if not sizes:
@@ -290,7 +222,7 @@ def share_biased(errors: Errors, groups: float, *, log_odds: float = 0.0, points
     if rest < 1:
         return 0.0
     if _binary(errors) and errors.reads <= 1 and groups <= EXACT_BOUND:
-        return _by_signs(math.floor(groups), *_changed(errors.differ, log_odds, points))
+        return _sign_power(math.floor(groups), *_changed(errors.differ, log_odds, points))
     critical = special.fdtri(q, rest, 1 - order_tests.LEVEL / len(order_tests.family(errors.n, errors.by)))
     away = [min(size * groups / errors.groups, MOST_NONCENTRAL) for size in sizes]
     powers = [1 - float(special.ncfdtr(q, rest, noncentrality, critical)) for noncentrality in away]
@@ -299,17 +231,7 @@ def share_biased(errors: Errors, groups: float, *, log_odds: float = 0.0, points
 
 
 def smallest(errors: Errors, groups: float, *, points: bool, power: float = POWER) -> float:
-    """The smallest effect that a share `power` of studies with this number of groups finds, see `for_biased`.
-
-    Args:
-        errors: standard errors of the study.
-        groups: number of effective groups.
-        points: True if the effect is a shift by the usual ordering; False if it is one position's effect in log-odds.
-        power: share of studies.
-
-    Returns:
-        The effect. NaN if the reads do not vary, or if no effect is found with so few groups.
-    """
+    """The smallest effect that a share `power` of studies finds, see `bias_groups`; NaN if none is found."""
 
     def share(effect: float) -> float:
         return share_biased(errors, groups, **{"points" if points else "log_odds": effect})
@@ -326,10 +248,7 @@ def smallest(errors: Errors, groups: float, *, points: bool, power: float = POWE
 
 
 def _sizes(errors: Errors, log_odds: float, points: float) -> list[float]:
-    """Noncentrality of the test in log-odds, or of both tests in points: by expected scores and by written scores.
-
-    Empty if the reads do not vary.
-    """
+    """Noncentrality of the test in log-odds, or of those in points by expected and written scores; or nothing."""
     if _binary(errors):
         share, mean = _changed(errors.differ, log_odds, points)
         times = (share - mean**2) / errors.differ  # variance of a difference over the one without an effect
@@ -343,7 +262,6 @@ def _sizes(errors: Errors, log_odds: float, points: float) -> list[float]:
 
 
 def _binary(errors: Errors) -> bool:
-    """True if written scores of two levels decide, so that one test of their differences does."""
     return errors.n == 2 and errors.by.log_odds == Readout.HARD and errors.differ > 0
 
 
@@ -359,7 +277,7 @@ def _changed(differ: float, log_odds: float, points: float) -> tuple[float, floa
     return d / (d + (1 - d) * (math.sqrt(b**2 - 4 * a * c) - b) / (2 * a)), mean
 
 
-def _by_signs(groups: int, share: float, mean: float) -> float:
+def _sign_power(groups: int, share: float, mean: float) -> float:
     """Share of studies in which a sign test finds an effect, from the share of groups that change and their mean."""
     changed, up, tail = np.arange(groups + 1), (1 + mean / share) / 2, order_tests.LEVEL / 2
     most = np.where(0.5**changed > tail, -1, np.floor(special.bdtrik(tail, changed, 0.5)))  # changes to the rarer side
@@ -367,22 +285,13 @@ def _by_signs(groups: int, share: float, mean: float) -> float:
     return float(np.diff(special.bdtr(changed, groups, share), prepend=0) @ power)
 
 
-def for_equivalent(
+def equivalence_groups(
     errors: Errors, *, margin_points: float, margin_log_odds: float, margin_spread: float, power: float = POWER
 ) -> Needed:
-    """Number of groups at which a judge without bias is `equivalent` in a share `power` of studies.
+    """Groups at which a share `power` of studies shows an unbiased judge `equivalent`: criteria hold, no test finds.
 
-    All criteria of the card must hold, and no test may find a bias. Estimates are drawn as normal vectors. Effects of
-    positions are exchangeable and sum to 0. The same holds for shifts by orderings. With two levels in two orderings,
-    positions and orderings have the same draws. In all other cases, the draws of positions and of orderings are
-    independent, which gives a few groups too many rather than too few.
-
-    Args:
-        errors: standard errors of the study.
-        margin_points: largest shift by an ordering that counts as too small to matter, in points.
-        margin_log_odds: largest effect of a position, and largest interaction, that count as too small to matter.
-        margin_spread: largest spread between single items that counts as too small to matter, in points.
-        power: share of studies.
+    Estimates are exchangeable normal draws that sum to 0; positions and orderings independent but for two levels in two
+    orderings, which gives a few groups too many.
     """
     limits = {"margin_points": margin_points, "margin_log_odds": margin_log_odds, "margin_spread": margin_spread}
     if why := why_never(errors, margin_spread):
@@ -395,12 +304,7 @@ def for_equivalent(
 
 
 def why_never(errors: Errors, margin_spread: float) -> str:
-    """Reason why no number of groups shows a judge without bias to be `equivalent`; empty if some number does.
-
-    Args:
-        errors: standard errors of the study.
-        margin_spread: largest spread between single items that counts as too small to matter, in points.
-    """
+    """Reason why no number of groups shows a judge without bias to be `equivalent`; empty if some number does."""
     spread = errors.spread
     if math.isnan(spread.error):
         return "the spread between single items is not known"
@@ -421,19 +325,8 @@ def share_equivalent(
     margin_spread: float,
     enough: float = 0.0,
 ) -> float:
-    """Share of studies with this number of groups in which a judge without bias is `equivalent`.
-
-    A card is `equivalent` if all its criteria hold and no test finds a bias. `for_equivalent` says how estimates are
-    drawn.
-
-    Args:
-        errors: errors for which `why_never` is empty.
-        groups: number of effective groups.
-        margin_points: largest shift by an ordering that counts as too small to matter, in points.
-        margin_log_odds: largest effect of a position, and largest interaction, that count as too small to matter.
-        margin_spread: largest spread between single items that counts as too small to matter, in points.
-        enough: limit of the share. If the share is found to be below this limit, the computation stops, and the
-            returned share is too large.
+    """Share of studies in which a judge without bias is `equivalent` (`equivalence_groups`); too large below `enough`,
+    which stops early.
     """
     spread = errors.spread
     places, orderings, one, other, _ = _estimates(errors.n, len(errors.points))
@@ -453,10 +346,10 @@ def share_equivalent(
     if fits.mean() < enough:
         return float(fits.mean())
     largest = (errors.n - 1) * (1 - 1 / len(errors.points))
-    own = np.sqrt(np.square(of_points).mean(axis=1))
-    for size in np.unique(own[fits]):
+    rms = np.sqrt(np.square(of_points).mean(axis=1))
+    for size in np.unique(rms[fits]):
         most = _unseen(groups, float(size) * math.sqrt(groups), margin_points, largest)
-        fits &= (own != size) | (far[1] * size <= most).all(axis=1)
+        fits &= (rms != size) | (far[1] * size <= most).all(axis=1)
     return float(fits.mean())
 
 
@@ -483,7 +376,6 @@ def _drawn(errors: Errors, groups: float) -> np.ndarray:
 
 
 def _quiet(errors: Errors) -> np.ndarray:
-    """True for studies in which no test finds a bias. Tests of selection and of preference use the same draws."""
     return _quiet_by(errors.n, len(errors.points), tuple(order_tests.family(errors.n, errors.by)))
 
 
@@ -506,20 +398,13 @@ def _quiet_by(n: int, n_orderings: int, family: tuple[order_tests.Test, ...]) ->
 
 
 def _all(values: np.ndarray) -> np.ndarray:
-    """p-value of each row for all values being 0, shape (m, k) -> (m,). Values have variance 1, and rows sum to 0."""
+    """p-value of each row (m, k) for all values being 0; they have variance 1, and rows sum to 0."""
     k = values.shape[1]
     return np.asarray(distributions.chi_square_tail(np.square(values).sum(axis=1) * (k - 1) / k, k - 1))
 
 
 def _unseen(groups: float, spread: float, margin: float, largest: float) -> float:
-    """The largest absolute shift that `equivalence.p_bounded` shows to be below the margin; -1 if there is none.
-
-    Args:
-        groups: number of groups.
-        spread: standard deviation of a group's shift; shifts of groups are assumed to be normal.
-        margin: margin of the shift, in points.
-        largest: largest shift that a group can have.
-    """
+    """The largest absolute shift that `equivalence.p_bounded` shows below the margin, for normal groups, or -1."""
     shifts = np.linspace(0, margin, 33)[:-1]
     if groups <= EXACT_BOUND:
         count = math.ceil(groups)
@@ -535,15 +420,7 @@ def _unseen(groups: float, spread: float, margin: float, largest: float) -> floa
 
 
 def least(enough: Callable[[float], bool], fewest: int) -> Needed:
-    """Smallest whole number that is enough, at least `fewest`.
-
-    The result is infinite if neither `fewest` nor `MOST` is enough.
-
-    Args:
-        enough: function that tells whether a number is enough. Every number above a number that is enough must be
-            enough.
-        fewest: smallest number that may be returned.
-    """
+    """Smallest whole number from `fewest` that is enough, as all above it must be; infinite above `MOST`."""
     low, high = fewest - 1.0, float(fewest)
     while not enough(high):
         if high >= MOST:

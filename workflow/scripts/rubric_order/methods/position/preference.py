@@ -1,13 +1,8 @@
 """Position preference: how much a position in the prompt adds to the log-odds of the score that is shown there.
 
-A judge gives score s of item i at position p the log-weight a[i, s] + b[p]. Take two reads of an item, of which one
-gave score u and the other score v. The log-odds that read 1 gave u and read 2 gave v, and not the reverse, are
-
-    b[position of u in 1] + b[position of v in 2] - b[position of v in 1] - b[position of u in 2]
-
-for every item, because the a[i, s] cancel, and so do the sums of weights by which the weights of each read are divided.
-This is a logistic regression without intercept. If the probabilities of all options are known, these log-odds can be
-computed from the logarithms of the probabilities. The log-odds are then free of chance, and least squares gives b.
+Score s of item i at position p has log-weight a[i, s] + b[p]. The log-odds that one of two reads of an item gave u and
+the other v, and not the reverse, are b[u in 1] + b[v in 2] - b[v in 1] - b[u in 2]: a logistic regression without
+intercept, or least squares where probabilities give the log-odds.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,16 +21,8 @@ CELLS_AT_ONCE = 4_000_000
 
 
 class Hard(NamedTuple):
-    """Comparisons of reads by the score that was selected. A read is usable if it has a score.
-
-    Attributes:
-        n: number of score levels.
-        data: comparisons of two reads of one item that gave different scores. The columns of a row are the lower score,
-            the higher score, the two positions of these scores in the read that gave the lower score, and their two
-            positions in the read that gave the higher score. All six are counted from 0.
-        items: number of items with at least two usable reads.
-        reads: number of usable reads of these items.
-        pairs: number of pairs of usable reads of one item.
+    """Comparisons of two reads of an item that gave different scores: lower, higher, their positions in the read that
+    gave the lower, and in the other; all from 0. Items and reads have two usable reads or more.
     """
 
     n: int
@@ -50,30 +37,15 @@ class Hard(NamedTuple):
         return int(self.data.weight.sum())
 
     def by_cluster(self, cluster: np.ndarray) -> "Hard":
-        """The same pairs in larger clusters.
-
-        Args:
-            cluster: index of the larger cluster to which each cluster of these pairs belongs, shape (n_clusters,).
-        """
+        """The same pairs in larger clusters, given for each cluster of these, shape (n_clusters,)."""
         data = self.data._replace(cluster=cluster[self.data.cluster], n_clusters=int(cluster.max(initial=-1)) + 1)
         return self._replace(data=data)
 
 
 class Soft(NamedTuple):
-    """Log-probabilities of options, to be compared among reads.
+    """Log-probabilities of options (items, K, n), their positions from 0, and clusters, by dataset in `parts`.
 
-    A read is usable if its probabilities are known, and if two or more scores of its item are kept (not left out, see
-    `parts`).
-
-    Attributes:
-        n: number of score levels.
-        parts: three arrays for each dataset: the log-probability of each score, the index of its position from 0 (both
-            of shape (items, K, n)), and the index of each item's cluster. A score with probability 0 in one read of an
-            item is left out (NaN) of all reads of this item. A read without probabilities is NaN, too.
-        n_clusters: number of clusters.
-        items: number of items with at least two usable reads.
-        reads: number of usable reads of these items.
-        pairs: number of pairs of usable reads of one item.
+    A score with probability 0 in one read of an item is NaN in all of its reads; so is a read without probabilities.
     """
 
     n: int
@@ -95,16 +67,8 @@ class Soft(NamedTuple):
 
 
 class Preference(NamedTuple):
-    """Preference of a judge for positions.
-
-    Attributes:
-        positions: fit of b, which sums to 0.
-        interaction: fit with one more coefficient, which comes last: the coefficient of score times position, where
-            scores and positions are numbered evenly from -1 to 1. This coefficient is added to the log-odds of the
-            highest score at the last position, and to those of the lowest score at the first position.
-        p_positions: p-value of the hypothesis that no position is preferred, see `no_preference`.
-        p_interaction: p-value of the hypothesis that a position adds the same to every score. The test uses a term for
-            each score at each position.
+    """Fit of b, which sums to 0; fit with a last coefficient for score times position, both from -1 to 1; p of no
+    preference (`no_preference`), and of an equal effect on every score, by terms for each score at each position.
     """
 
     positions: cluster_robust.Fit
@@ -114,18 +78,8 @@ class Preference(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Sums over each cluster, for the fits of position preference.
-
-    The score of a cluster is a derivative, as `cluster_robust` defines it, and no score of a rubric.
-
-    Attributes:
-        positions: sums for the fit of `Preference.positions`.
-        interaction: sums for the fit of `Preference.interaction`.
-        alike: score of each cluster for b at b = 0, where no position is preferred, shape (n_clusters, n); see the
-            function `alike`.
-        further: score of each cluster for n * n terms, at the estimate of b, shape (n_clusters, n * n). There is a term
-            for each score of the rubric at each position. None if b has no estimate, or if the terms tell nothing
-            beyond b.
+    """Sums over each cluster, for the fits. `alike` is the score (derivative) for b at b = 0, (n_clusters, n);
+    `further` that for n * n terms at the estimate, None if they tell nothing beyond b.
     """
 
     positions: cluster_robust.Sums
@@ -147,29 +101,24 @@ class Sums(NamedTuple):
 
 
 def compared(block: Block, readout: Readout) -> Hard | Soft:
-    """The reads of a block, laid out for comparison; the items of the block are the clusters.
-
-    Args:
-        block: the reads.
-        readout: ``hard``, which needs the column `position`, or ``soft``, which needs `position_probabilities`.
-    """
+    """The reads of a block, laid out for comparison; its items are the clusters."""
     shape = len(block.items), int(block.column.max(initial=-1)) + 1, block.n
     places: np.ndarray = np.zeros(shape, dtype=np.int8)
     items = np.arange(shape[0])
     places[block.item, block.column] = permutations.positions_of(block.shown) - 1
     column = block.table[READOUTS[readout]]
     usable = np.flatnonzero(column.notna())
-    cells, shown = (block.item[usable], block.column[usable]), block.shown[usable]
+    cells, orders = (block.item[usable], block.column[usable]), block.shown[usable]
     if readout == Readout.HARD:
         scores = np.full(shape[:2], -1, dtype=np.int8)
         at = column.to_numpy(dtype=float, na_value=np.nan)[usable].astype(int) - 1
-        scores[cells] = np.take_along_axis(shown, at[:, None], axis=1)[:, 0] - 1
-        return of_scores(scores, places, items)
-    probabilities, rows = np.full(shape, np.nan), np.empty(shown.shape)
+        scores[cells] = np.take_along_axis(orders, at[:, None], axis=1)[:, 0] - 1
+        return compare_scores(scores, places, items)
+    probabilities, rows = np.full(shape, np.nan), np.empty(orders.shape)
     if len(usable):
-        np.put_along_axis(rows, shown - 1, matrix_of(column.to_numpy()[usable]), axis=1)
+        np.put_along_axis(rows, orders - 1, matrix_of(column.to_numpy()[usable]), axis=1)
     probabilities[cells] = rows
-    return of_probabilities(probabilities, places, items)
+    return compare_probabilities(probabilities, places, items)
 
 
 def identifies(block: Block) -> bool:
@@ -177,14 +126,8 @@ def identifies(block: Block) -> bool:
     return len(block.orderings[0]) > 1
 
 
-def of_scores(scores: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Hard:
-    """Comparisons of the scores that were given.
-
-    Args:
-        scores: score of each read of each item, from 0, shape (items, K); -1 for a read without a score.
-        places: index of each score's position in each read, from 0, shape (items, K, n).
-        unit: index of each item's cluster, from 0, shape (items,).
-    """
+def compare_scores(scores: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Hard:
+    """Comparisons of scores (items, K), from 0, -1 without one, at positions (items, K, n)."""
     n = places.shape[2]
     first, second = np.triu_indices(scores.shape[1], 1)
     step = max(1, PAIRS_AT_ONCE // max(len(first), 1))
@@ -199,30 +142,18 @@ def of_scores(scores: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Hard:
     return Hard(n, data, *_sizes((scores >= 0).sum(axis=1)))
 
 
-def of_probabilities(probabilities: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Soft:
-    """Log-probabilities of the scores.
-
-    Args:
-        probabilities: probability of each score in each read of each item, shape (items, K, n). NaN in reads whose
-            probabilities are unknown, and 0 for a score that the judge does not name among the probable scores.
-        places: index of each score's position in each read, from 0, shape (items, K, n).
-        unit: index of each item's cluster, from 0, shape (items,).
-    """
-    given = ~np.isnan(probabilities).any(axis=2)
-    kept = ((probabilities > 0) | ~given[..., None]).all(axis=1)
-    several = (kept.sum(axis=1) > 1) & (given.sum(axis=1) > 1)
-    used = given[:, :, None] & kept[:, None, :] & several[:, None, None]
+def compare_probabilities(probabilities: np.ndarray, places: np.ndarray, unit: np.ndarray) -> Soft:
+    """Log-probabilities, from probabilities (items, K, n): NaN in unknown reads, 0 for scores not named."""
+    usable = ~np.isnan(probabilities).any(axis=2)
+    possible = ((probabilities > 0) | ~usable[..., None]).all(axis=1)
+    several = (possible.sum(axis=1) > 1) & (usable.sum(axis=1) > 1)
+    used = usable[:, :, None] & possible[:, None, :] & several[:, None, None]
     values = np.log(probabilities, out=np.full(probabilities.shape, np.nan), where=used)
-    sizes = _sizes(np.where(several, given.sum(axis=1), 0))
+    sizes = _sizes(np.where(several, usable.sum(axis=1), 0))
     return Soft(places.shape[2], [(values, places, unit)], int(unit.max(initial=-1)) + 1, *sizes)
 
 
 def _sizes(reads: np.ndarray) -> tuple[int, int, int]:
-    """Number of items with at least two reads, number of their reads, and number of pairs of reads of one item.
-
-    Args:
-        reads: number of reads of each item.
-    """
     several = reads > 1
     return int(several.sum()), int(reads[several].sum()), int((reads * (reads - 1) // 2).sum())
 
@@ -230,10 +161,7 @@ def _sizes(reads: np.ndarray) -> tuple[int, int, int]:
 def _cells(
     scores: np.ndarray, places: np.ndarray, unit: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Codes of comparisons in clusters, see `Hard`, and how often each code occurs.
-
-    A code is the index of the cluster times n^6, plus a number that stands for the six columns of the comparison.
-    """
+    """Codes of comparisons in clusters (cluster times n^6, plus `Hard`'s six columns), and how often each occurs."""
     n = places.shape[2]
     item, pair = np.nonzero(
         (scores[:, first] != scores[:, second]) & (scores[:, first] >= 0) & (scores[:, second] >= 0)
@@ -242,7 +170,7 @@ def _cells(
     swapped = scores[item, one] > scores[item, other]
     low_read, high_read = np.where(swapped, other, one), np.where(swapped, one, other)
     low, high = scores[item, low_read], scores[item, high_read]
-    at = [places[item, read, score] for read in (low_read, high_read) for score in (low, high)]
+    at = [places[item, row, score] for row in (low_read, high_read) for score in (low, high)]
     moved = (at[0] != at[2]) | (at[1] != at[3])
     parts = [part[moved].astype(np.int64) for part in (low, high, *at)]
     code = np.ravel_multi_index(parts, (n,) * 6)
@@ -267,7 +195,7 @@ def together(parts: Sequence[Hard | Soft]) -> Hard | Soft:
 
 
 def contrasts(n: int) -> dict[str, np.ndarray]:
-    """Dictionary from a contrast of n positions to its weights: first minus last; for n > 2, ends minus middle."""
+    """Weights of contrasts of n positions: first minus last; for n > 2, ends minus middle."""
     one = np.eye(n)
     weights = {"first_last": one[0] - one[-1]}
     if n > 2:
@@ -278,17 +206,15 @@ def contrasts(n: int) -> dict[str, np.ndarray]:
 def preference(of: Hard | Soft) -> Preference:
     """Position preference of a judge, with clusters as the sample.
 
-    The unit of b depends on the readout. With `soft`, b is in log-odds of the model's own probabilities. With `hard`, b
-    is in log-odds of answers as they were drawn; at temperature T these are 1 / T times the log-odds of the model's own
-    probabilities. At temperature 0 nothing is drawn. The unit of b then depends on how much the prompts of an item
-    differ in other things than positions.
+    `soft` is in log-odds of the model's probabilities; `hard` of drawn answers, 1 / T times these at temperature T, and
+    at 0 by how much an item's prompts differ otherwise.
     """
     return sums(of).by_cluster(None)
 
 
 def sums(of: Hard | Soft) -> Sums:
     """Sums over each cluster, from which `preference` is computed. Clusters can be merged without another fit."""
-    return _of_selections(of) if isinstance(of, Hard) else _of_logs(of)
+    return _selection_sums(of) if isinstance(of, Hard) else _log_sums(of)
 
 
 def positions(of: Hard | Soft) -> cluster_robust.Sums:
@@ -307,14 +233,8 @@ def alike(of: Hard | Soft) -> np.ndarray:
 
 
 def no_preference(fit: cluster_robust.Fit, scores: np.ndarray | None) -> float:
-    """p-value of the hypothesis that no position is preferred, that is, that all coefficients of b are equal.
-
-    The p-value comes from the F test HTZ over clusters, see `cluster_robust.all_zero`. It comes from a score test
-    instead if the fit is `separated`, or if clusters are too unequal or too few for an F test of so many positions.
-
-    Args:
-        fit: fit of b, a coefficient for each position.
-        scores: score of each cluster for b at b = 0, shape (n_clusters, n), for the score test; None for no score test.
+    """p-value of equal coefficients of b: HTZ over clusters (`cluster_robust.all_zero`), or a score test by `scores` if
+    the fit is separated or clusters too few or unequal.
     """
     n = len(fit.coefficients)
     p = np.nan if fit.separated else fit.no_effect(np.eye(n) - 1 / n)
@@ -330,7 +250,7 @@ def rows_of_places(of: Hard) -> np.ndarray:
     return one[low_at] + one[high_then] - one[high_at] - one[low_then]
 
 
-def _of_selections(of: Hard) -> Sums:
+def _selection_sums(of: Hard) -> Sums:
     low, high, low_at, high_at, low_then, high_then = of.data.rows.T
     one, scale = np.eye(of.n), np.linspace(-1, 1, of.n)
     x = rows_of_places(of)
@@ -347,16 +267,8 @@ def _of_selections(of: Hard) -> Sums:
 
 
 def _chunks(of: Soft) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Lay out some items at a time for least squares.
-
-    Yields:
-        Four arrays for these items:
-
-        - log-probabilities, centred over reads and scores, shape (items, K, n); 0 where there are none;
-        - the columns of the fit, centred in the same way, shape (items, K, n, n + 1): indicators of the positions, and
-          last the product of score and position;
-        - the positions, from 0;
-        - the clusters.
+    """Some items at a time: log-probabilities and columns (positions, then score times position), both centred over
+    reads and scores, positions, clusters.
     """
     scale = np.linspace(-1, 1, of.n)
     for values, places, unit in of.parts:
@@ -371,12 +283,8 @@ def _chunks(of: Soft) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.n
 
 
 def centred(values: np.ndarray, used: np.ndarray) -> np.ndarray:
-    """Values centred over the reads and over the scores of each item, shape (items, K, n, ...); 0 where not used.
-
-    Args:
-        values: a number of each score in each read of each item, shape (items, K, n, ...).
-        used: True for values that count, of a shape that can be broadcast to that of `values`. In each item, the values
-            that count are those of some scores, the same scores in each read that counts.
+    """Values (items, K, n, ...) centred over the reads and scores of each item, 0 where not `used`; an item's used
+    values are of the same scores in each read.
     """
     values = np.where(used, values, 0)
     reads = np.maximum(used.any(axis=2, keepdims=True).sum(axis=1, keepdims=True), 1)
@@ -385,12 +293,12 @@ def centred(values: np.ndarray, used: np.ndarray) -> np.ndarray:
     return np.where(used, values - by_read - by_score + by_read.sum(axis=1, keepdims=True) / reads, 0)
 
 
-def _of_logs(of: Soft) -> Sums:
+def _log_sums(of: Soft) -> Sums:
     right, information = _normal(of)
     fit = cluster_robust.least_squares(right[:, : of.n], information[:, : of.n, : of.n])
     interaction = cluster_robust.least_squares(right, information)
     further = None if fit.problem else _further_of_logs(of, fit.coefficients)
-    return Sums(fit, interaction, cluster_robust.without_rounding(right[:, : of.n]), further)
+    return Sums(fit, interaction, cluster_robust.drop_rounding(right[:, : of.n]), further)
 
 
 def _normal(of: Soft) -> tuple[np.ndarray, np.ndarray]:
@@ -410,7 +318,7 @@ def _further_of_logs(of: Soft, coefficients: np.ndarray) -> np.ndarray | None:
     information = np.zeros((n, n))
     for y, x, at, unit in _chunks(of):
         x = x[..., :n]
-        rest = cluster_robust.without_rounding(y - x @ coefficients)
+        rest = cluster_robust.drop_rounding(y - x @ coefficients)
         cell = np.arange(n) * n + at
         cells += np.bincount((unit[:, None, None] * n * n + cell).ravel(), rest.ravel(), len(cells))
         cross += np.stack([np.bincount(cell.ravel(), x[..., q].ravel(), n * n) for q in range(n)], axis=1)

@@ -1,13 +1,7 @@
 """Effects of the prompt on a score: the score's position, its ID in the prompt, and a reference answer.
 
-In read r, a judge gives score s of item i the log-weight a[i, s] + x_r(s) @ b. Here x_r(s) describes how the prompt of
-read r shows score s (see `terms`), and b contains the effects. Take two reads of an item, of which one gave score u and
-the other score v. The log-odds that read 1 gave u and read 2 gave v, and not the reverse, are
-
-    (x_1(u) + x_2(v) - x_1(v) - x_2(u)) @ b
-
-for every item, because the a[i, s] cancel. `preference` has the same model with positions alone. If the probabilities
-of all options are known, these log-odds can be computed from the logarithms of the probabilities.
+As `preference`, with log-weight a[i, s] + x_r(s) @ b of score s in read r: the log-odds of two reads are (x_1(u) +
+x_2(v) - x_1(v) - x_2(u)) @ b.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,34 +17,17 @@ POSITION, ID, PRESENCE, NUMBER, TEXT = "position", "id", "presence", "number", "
 
 
 class Terms(NamedTuple):
-    """Columns of x, which describe how each read shows each score; see the module.
-
-    Attributes:
-        names: kind of each column, and what the column is about: the position from 1, the ID, or the score from 1; an
-            empty string for attractions.
-        values: the columns for each score in each read of each item, shape (items, reads, n, columns).
-    """
+    """Columns of x (items, reads, n, columns), named by kind and position, ID or score (empty for attractions)."""
 
     names: list[tuple[str, str]]
     values: np.ndarray
 
 
 def terms(places: np.ndarray, ids: np.ndarray, shown: np.ndarray, text: np.ndarray) -> Terms:
-    """Columns of x: for position, for ID, for presence of a reference answer, and for attraction to this answer.
+    """Columns of x: position, ID, presence of a reference answer, and attraction to its stated score (`NUMBER`) and to
+    its `text` (`TEXT`), minus the distance.
 
-    Args:
-        places: index of each score's position in each read of each item, from 0, shape (items, reads, n).
-        ids: ID of each score in each read, shape (reads, n).
-        shown: score that the prompt of a read states for its reference answer, shape (reads,); 0 without a reference
-            answer.
-        text: score for which the reference answer was written, shape (reads,); 0 without a reference answer.
-
-    Returns:
-        The columns. There are two attractions: to the stated score (kind `NUMBER`) and to the text (kind `TEXT`). Each
-        attraction has one column: minus the distance of a score from `shown`, or from `text`. An attraction has no
-        column if `shown`, or `text`, is 0 in all reads. Presence has one column per score if some reads show a
-        reference answer and other reads do not: a judge can be harsher whenever an answer is shown, and this is no
-        attraction to the answer.
+    Presence has a column per score if only some reads show an answer: harsher then is no attraction.
     """
     items, reads, n = places.shape
     labels = list(dict.fromkeys(ids.ravel().tolist()))
@@ -72,13 +49,8 @@ def terms(places: np.ndarray, ids: np.ndarray, shown: np.ndarray, text: np.ndarr
     return Terms(column_names, np.concatenate([values for values, _ in columns], axis=-1).astype(float))
 
 
-def of_scores(of: Terms, scores: np.ndarray) -> cluster_robust.Sums:
-    """Sums over each item, for the fit of b to the scores that were given; items are the clusters.
-
-    Args:
-        of: columns of x for each score in each read of each item.
-        scores: score of each read of each item, from 0, shape (items, reads); -1 for a read without a score.
-    """
+def score_sums(of: Terms, scores: np.ndarray) -> cluster_robust.Sums:
+    """Sums over each item, for the fit of b to scores (items, reads), from 0, -1 without one."""
     first, second = np.triu_indices(scores.shape[1], 1)
     step = max(1, CELLS_AT_ONCE // max(len(first) * len(of.names), 1))
     rows = [np.empty((0, len(of.names)))]
@@ -96,18 +68,14 @@ def of_scores(of: Terms, scores: np.ndarray) -> cluster_robust.Sums:
     return conditional_logit.sums(data._replace(n_clusters=len(scores)))
 
 
-def of_probabilities(of: Terms, probabilities: np.ndarray) -> cluster_robust.Sums:
-    """Sums over each item, for the fit of b to log-probabilities by least squares; items are the clusters.
-
-    Args:
-        of: columns of x for each score in each read of each item.
-        probabilities: probability of each score in each read of each item, shape (items, reads, n); NaN in reads
-            whose probabilities are unknown. A score with probability 0 in one read of an item is left out of all reads
-            of this item.
+def probability_sums(of: Terms, probabilities: np.ndarray) -> cluster_robust.Sums:
+    """Sums over each item, for the fit of b to log-probabilities by least squares. A score with probability 0 in one
+    read is left out of the item's.
     """
-    given = ~np.isnan(probabilities).any(axis=2)
-    kept = ((probabilities > 0) | ~given[..., None]).all(axis=1)
-    used = given[:, :, None] & kept[:, None, :] & ((kept.sum(axis=1) > 1) & (given.sum(axis=1) > 1))[:, None, None]
+    usable = ~np.isnan(probabilities).any(axis=2)
+    possible = ((probabilities > 0) | ~usable[..., None]).all(axis=1)
+    several = (possible.sum(axis=1) > 1) & (usable.sum(axis=1) > 1)
+    used = usable[:, :, None] & possible[:, None, :] & several[:, None, None]
     values = np.log(probabilities, out=np.zeros(probabilities.shape), where=used)
     items, reads, n = probabilities.shape
     k = len(of.names)
@@ -124,20 +92,8 @@ def of_probabilities(of: Terms, probabilities: np.ndarray) -> cluster_robust.Sum
 def contrasts(
     names: Sequence[tuple[str, str]], styles: Sequence[Sequence[str]]
 ) -> Mapping[tuple[str, str], np.ndarray]:
-    """Contrasts of b: a dictionary from kind and name to the weights of the columns.
-
-    Args:
-        names: kind of each column of x, and what the column is about, see `Terms`.
-        styles: IDs of each style, in the order of the style. For `E`, `D`, `C`, `B`, `A`, the first ID is compared with
-            the last, and the second with the last but one.
-
-    Returns:
-        The weights of four kinds of contrasts:
-
-        - each position minus the mean of all positions;
-        - the presence effect on each score minus its mean over all scores;
-        - each ID in the second half of a style minus the ID with which a reversed mapping exchanges it;
-        - each attraction.
+    """Weights of contrasts of b: a position or presence less its mean, an ID less the one that a reversed mapping of
+    its style exchanges it with, each attraction.
     """
     weights = {}
     one = np.eye(len(names))

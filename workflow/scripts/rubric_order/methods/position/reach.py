@@ -1,9 +1,7 @@
 """Reach of somebody who chooses the order: changes of an item's score, of its rank, and of the best candidate.
 
-An order can be chosen for one item, while its competitors stay in the usual order. Or one order can be chosen for all
-items. If reads differ by chance, the largest and the smallest score of an item over orderings are far apart even if the
-order has no effect. So the reach is also computed for reads that exchange their orderings within each item. These reads
-represent a judge that varies as much, but independently of the order.
+An order is chosen for one item, competitors in the usual order, or for all. Chance alone spreads scores over orderings,
+so reads that exchange their orderings within an item give the reach of a judge that varies as much without the order.
 """
 
 from collections.abc import Iterator
@@ -15,20 +13,10 @@ _CELLS_AT_ONCE = 4_000_000
 
 
 class Moved(NamedTuple):
-    """Reach of the orders. Arrays can have further axes in front, for several judges.
+    """Reach of the orders, shapes (..., m), (...), (..., n_prompts, n_candidates), (..., n_prompts); `shared` if all
+    candidates have the same order.
 
-    Winners are the candidates of a prompt that are best if all candidates are in the usual order.
-
-    Attributes:
-        points: range of each item's score over orderings, shape (..., m).
-        points_shared: range of the mean score of all items over orderings, shape (...).
-        places: range of each candidate's rank if the order of this candidate alone changes, see `ranks`, shape
-            (..., n_prompts, n_candidates); NaN where there is no candidate.
-        places_shared: range of each candidate's rank if all candidates have the same order, see `ranks_shared`.
-        best: True for prompts in which the order of a single candidate can be chosen such that no winner stays best,
-            while the other candidates stay in the usual order, shape (..., n_prompts).
-        best_shared: True for prompts in which one order for all candidates can be chosen such that no winner stays
-            best, shape (..., n_prompts).
+    `best`: an order can be chosen so that no winner of the usual order stays best.
     """
 
     points: np.ndarray
@@ -40,14 +28,8 @@ class Moved(NamedTuple):
 
 
 def moved(values: np.ndarray, prompts: np.ndarray, usual: int) -> Moved:
-    """Reach of the orders.
-
-    Args:
-        values: score of each item in each ordering, shape (..., m, D).
-        prompts: items of each prompt, padded with -1, see `rankings.prompts`, shape (n_prompts, n_candidates).
-        usual: index of the usual ordering, in which the competitors stay.
-    """
-    scores = of_candidates(values, prompts)
+    """Reach of the orders, from scores (..., m, D); `usual` is the ordering in which competitors stay."""
+    scores = candidate_scores(values, prompts)
     others = scores[..., usual]
     best = _is_best(others)
     by_order = np.moveaxis(_is_best(np.moveaxis(scores, -1, 0)) & best, 0, -1)
@@ -61,51 +43,24 @@ def moved(values: np.ndarray, prompts: np.ndarray, usual: int) -> Moved:
     )
 
 
-def of_candidates(values: np.ndarray, prompts: np.ndarray) -> np.ndarray:
-    """Scores by prompt, shape (..., n_prompts, n_candidates, D); NaN where there is no candidate. See `moved`.
-
-    Args:
-        values: score of each item in each ordering, shape (..., m, D).
-        prompts: items of each prompt, padded with -1, shape (n_prompts, n_candidates).
-    """
+def candidate_scores(values: np.ndarray, prompts: np.ndarray) -> np.ndarray:
+    """Scores by prompt, shape (..., n_prompts, n_candidates, D); NaN where there is no candidate."""
     nobody = np.full((*values.shape[:-2], 1, values.shape[-1]), np.nan)
     return np.concatenate([values, nobody], axis=-2)[..., prompts, :]
 
 
 def ranks(scores: np.ndarray, usual: int) -> np.ndarray:
-    """Number of candidates better than each candidate in each ordering, while competitors stay in the usual ordering.
-
-    A competitor with the same score counts as half.
-
-    Args:
-        scores: score of each candidate in each ordering, shape (..., n_prompts, n_candidates, D); NaN where there is no
-            candidate.
-        usual: index of the usual ordering, in which the competitors stay.
-
-    Returns:
-        The numbers, of the same shape as `scores`.
-    """
+    """Number of candidates better than each in each ordering, competitors in the usual one; equals count half."""
     return _better(np.moveaxis(scores, -1, 0), np.broadcast_to(scores[..., usual], np.moveaxis(scores, -1, 0).shape))
 
 
 def ranks_shared(scores: np.ndarray) -> np.ndarray:
-    """Number of candidates better than each candidate in each ordering, if all candidates are read in this ordering.
-
-    A competitor with the same score counts as half.
-
-    Args:
-        scores: score of each candidate in each ordering, shape (..., n_prompts, n_candidates, D); NaN where there is no
-            candidate.
-
-    Returns:
-        The numbers, of the same shape as `scores`.
-    """
+    """As `ranks`, if all candidates are read in the ordering."""
     by_order = np.moveaxis(scores, -1, 0)
     return _better(by_order, by_order)
 
 
 def _better(own: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Number of candidates better than each candidate. The axis of orderings moves from the first to last."""
     above = (others[..., None, :] > own[..., :, None]) + 0.5 * (others[..., None, :] == own[..., :, None])
     above = np.where(np.eye(own.shape[-1], dtype=bool), 0, above).sum(axis=-1)
     return np.moveaxis(np.where(np.isnan(own), np.nan, above), 0, -1)
@@ -117,10 +72,7 @@ def _is_best(scores: np.ndarray) -> np.ndarray:
 
 
 def _one_changes(scores: np.ndarray, others: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """True for prompts in which a single candidate has an order under which no winner stays best, see `Moved.best`.
-
-    This order puts a candidate that is no winner above the winners, or it puts the only winner below another candidate.
-    """
+    """Prompts in which a loser's order puts it above the winners, or an only winner's below another."""
     high, low = (np.where(np.isnan(end), -np.inf, end) for end in (scores.max(axis=-1), scores.min(axis=-1)))
     present = np.where(np.isnan(others), -np.inf, others)
     raised = (high > present.max(axis=-1, keepdims=True)) & ~best
@@ -129,18 +81,8 @@ def _one_changes(scores: np.ndarray, others: np.ndarray, best: np.ndarray) -> np
     return (raised | lowered).any(axis=-1)
 
 
-def by_chance(reads: np.ndarray, prompts: np.ndarray, usual: int, *, count: int, rng: np.random.Generator) -> Moved:
-    """Mean reach if the reads of each item exchange their orderings at random.
-
-    All differences between the reads of an item count as chance, including effects of the orderings.
-
-    Args:
-        reads: scores of r reads of each item in each ordering, shape (m, D, r).
-        prompts: items of each prompt, padded with -1, see `rankings.prompts`, shape (n_prompts, n_candidates).
-        usual: index of the usual ordering, in which the competitors stay.
-        count: number of exchanges over which the reach is averaged.
-        rng: generator of the exchanges.
-    """
+def chance_reach(reads: np.ndarray, prompts: np.ndarray, usual: int, *, count: int, rng: np.random.Generator) -> Moved:
+    """Mean reach if each item's reads (m, D, r) exchange orderings: all differences count as chance."""
     sums: list[np.ndarray] = []
     for part in _exchanged(reads, prompts, count, rng):
         totals = [np.sum(table, axis=0) for table in moved(part, prompts, usual)]
@@ -149,7 +91,7 @@ def by_chance(reads: np.ndarray, prompts: np.ndarray, usual: int, *, count: int,
 
 
 def _exchanged(reads: np.ndarray, prompts: np.ndarray, count: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Mean scores by ordering after exchanges, shape (..., m, D), several exchanges at once. Rounded means can tie."""
+    """Mean scores by ordering after exchanges, shape (..., m, D), several at once. Rounded means can tie."""
     items, orderings, repeats = reads.shape
     step = max(1, _CELLS_AT_ONCE // max(reads.size, prompts.size * prompts.shape[1] * orderings))
     flat = reads.reshape(items, -1)
@@ -159,64 +101,33 @@ def _exchanged(reads: np.ndarray, prompts: np.ndarray, count: int, rng: np.rando
 
 
 def reached(choose: tuple[np.ndarray, np.ndarray], judge: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Difference between two orderings in one half of the reads, where the other half chooses the orderings.
-
-    One half of the reads chooses the orderings with the largest and the smallest value. The other half gives the
-    difference of their values. The result is the mean over both roles of the halves. It is 0 on average if the order
-    has no effect.
-
-    Args:
-        choose: values by which orderings are chosen, for each item in each ordering: a table of shape (..., D) for each
-            half.
-        judge: values of which the difference is taken, for each item in each ordering: a table of shape (..., D) for
-            each half.
-
-    Returns:
-        Shape (...).
+    """Largest less smallest value over orderings (..., D), chosen by one half of the reads and taken from the other,
+    mean over both roles: 0 on average without an effect.
     """
-    ways = [_at_ends(choose[first], judge[1 - first]) for first in (0, 1)]
+    ways = [_end_difference(choose[first], judge[1 - first]) for first in (0, 1)]
     return (ways[0] + ways[1]) / 2
 
 
-def _at_ends(choose: np.ndarray, judge: np.ndarray) -> np.ndarray:
+def _end_difference(choose: np.ndarray, judge: np.ndarray) -> np.ndarray:
     places = np.stack([choose.argmax(axis=-1), choose.argmin(axis=-1)], axis=-1)
     ends = np.take_along_axis(judge, places, axis=-1)
     return ends[..., 0] - ends[..., 1]
 
 
 def reached_by_all(means: np.ndarray, group: np.ndarray, fold: np.ndarray) -> np.ndarray:
-    """Difference of an item's scores in two orderings: those with the highest and the lowest mean over other folds.
-
-    Args:
-        means: mean score of each item in each ordering, shape (m, D).
-        group: index of each item's group, from 0, shape (m,).
-        fold: index of each group's fold, from 0, shape (n_groups,); at least two folds.
-
-    Returns:
-        Shape (m,); 0 on average if the order has no effect.
-    """
-    own = fold[group]
+    """Difference between the orderings that other folds' means choose, (m,); 0 on average without an effect."""
+    item_fold = fold[group]
     sums = np.zeros((int(fold.max()) + 1, means.shape[1]))
-    np.add.at(sums, own, means)
-    return _at_ends((sums.sum(axis=0) - sums)[own], means)
+    np.add.at(sums, item_fold, means)
+    return _end_difference((sums.sum(axis=0) - sums)[item_fold], means)
 
 
 def reached_by_all_draws(means: np.ndarray, group: np.ndarray, fold: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Mean over items of `reached_by_all` in each resample of groups. Each resample chooses the orderings anew.
-
-    Args:
-        means: mean score of each item in each ordering, shape (m, D).
-        group: index of each item's group, from 0, shape (m,).
-        fold: index of each group's fold, from 0, shape (n_groups,); at least two folds.
-        weights: number of times that each group is in each resample, shape (resamples, n_groups).
-
-    Returns:
-        Shape (resamples,).
-    """
+    """Mean over items of `reached_by_all` in each resample of groups, which chooses anew, shape (resamples,)."""
     count = np.bincount(group)
     sums = np.zeros((len(count), means.shape[1]))
     np.add.at(sums, group, means)
     members = np.arange(int(fold.max()) + 1)[:, None] == fold
     of_fold = np.einsum("rg,fg,gd->rfd", weights, members, sums, optimize=True)
-    reached = _at_ends(of_fold.sum(axis=1, keepdims=True) - of_fold, of_fold)
+    reached = _end_difference(of_fold.sum(axis=1, keepdims=True) - of_fold, of_fold)
     return reached.sum(axis=1) / (weights @ count)

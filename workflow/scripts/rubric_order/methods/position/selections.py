@@ -14,10 +14,7 @@ READOUTS = {Readout.HARD: "position", Readout.SOFT: "position_probabilities"}
 
 
 def counts(block: Block, readout: Readout) -> np.ndarray:
-    """Number of selections of each position in each item, or the summed probabilities. Shape (n_items, n).
-
-    The row of an item without a read that has this readout is zeros.
-    """
+    """Selections of each position in each item, or summed probabilities, shape (n_items, n); 0 without a read."""
     shape = len(block.items), block.n
     column = block.table[READOUTS[readout]]
     usable = column.notna().to_numpy()
@@ -31,22 +28,10 @@ def counts(block: Block, readout: Readout) -> np.ndarray:
 
 
 def evened(block: Block, readout: Readout) -> np.ndarray:
-    """Selections of each position in each item, as if every score had stood equally often in every position.
+    """Selections as if every score had stood equally often in every position, (n_items, n); rows sum to K, or 0.
 
-    A judge without a preference for positions selects a position as often as the scores that it gives stood there. So
-    the expected selections follow from the item's scores, and from where each score stood, in the reads that have this
-    readout. Each ordering counts once for each item. For an item that was read in K of the D orderings, the result for
-    each position is
-
-        K / n + factor * (selections - expected selections), with factor = (1 - 1/D) / (1 - 1/K).
-
-    The factor is needed because the expected selections include the item's own reads. If the item was read in all D
-    orderings, and these show each score equally often in every position, the result is the selections, with each
-    ordering counted once.
-
-    Returns:
-        Shape (n_items, n). A row sums to the number K of orderings in which the item has a read with this readout. The
-        row of an item with K = 1 is zeros, because there is nothing to compare. An entry can be below 0.
+    K / n + (1 - 1/D) / (1 - 1/K) (selections - expected by the item's scores and where they stood), an ordering counted
+    once. The factor is because the expected ones include the item's own reads.
     """
     n, column = block.n, block.table[READOUTS[readout]]
     usable = column.notna().to_numpy()
@@ -58,28 +43,18 @@ def evened(block: Block, readout: Readout) -> np.ndarray:
         chosen = matrix_of(column[usable].to_numpy()) if usable.any() else np.zeros((0, n))
     chosen *= design.weights[:, None]
     size = len(block.items) * n
-    selected, given = (
+    selected, score_counts = (
         np.bincount((item[:, None] * n + at).ravel(), chosen.ravel(), size).reshape(-1, n)
         for at in (np.broadcast_to(np.arange(n), chosen.shape), block.shown[usable] - 1)
     )
     count = design.several
-    expected = np.einsum("is,isp->ip", given, design.exposure)
+    expected = np.einsum("is,isp->ip", score_counts, design.exposure)
     scale = (1 - 1 / len(design.orderings)) / (1 - 1 / np.maximum(count, 2))
     return np.where(count[:, None] > 1, count[:, None] / n + scale[:, None] * (selected - expected), 0)
 
 
-def by_score(block: Block, readout: Readout) -> np.ndarray:
-    """Number of selections of each score at each position in each item, or the summed probabilities.
-
-    Args:
-        block: the reads.
-        readout: ``hard``, which needs the column `position`, or ``soft``, which needs `position_probabilities`.
-
-    Returns:
-        Shape (2, n_items, n, n), with scores on the third axis and positions on the last. The first table has the
-        selections. The second has the opportunities for a selection: how often the score stood at the position in a
-        read with this readout.
-    """
+def score_selections(block: Block, readout: Readout) -> np.ndarray:
+    """Selections of each item's scores by position, and opportunities for them, shape (2, n_items, n, n)."""
     n, items = block.n, len(block.items)
     if readout == Readout.HARD:
         usable = block.table["position"].notna().to_numpy()
@@ -96,13 +71,8 @@ def by_score(block: Block, readout: Readout) -> np.ndarray:
 
 
 class Variety(NamedTuple):
-    """Variety of a block's scores, which limits how much an order can change.
-
-    Attributes:
-        commonest: share of the commonest score among all reads, from 1 / n to 1.
-        discordant: number of pairs of reads of one item that have different scores; for probabilities, the expected
-            number.
-        pairs: number of all pairs of reads of one item.
+    """Share of the commonest score, pairs of reads of an item with (expected) different scores, and all pairs: limits
+    of what an order can change.
     """
 
     commonest: float
@@ -116,19 +86,14 @@ class Variety(NamedTuple):
 
 
 def variety(block: Block, readout: Readout) -> Variety:
-    """Variety of the scores that a judge gives, overall and within items.
-
-    Args:
-        block: the reads.
-        readout: ``hard``, which needs the column `position`, or ``soft``, which needs `position_probabilities`.
-    """
-    totals = by_score(block, readout)[0].sum(axis=-1)
+    """Variety of the scores that a judge gives, overall and within items."""
+    totals = score_selections(block, readout)[0].sum(axis=-1)
     reads = totals.sum(axis=1)  # a read's probabilities sum to 1
     squares = reads
     if readout == Readout.SOFT:
         usable = block.table["position_probabilities"].notna().to_numpy()
-        own = (matrix_of(block.table["position_probabilities"].to_numpy()[usable]) ** 2).sum(axis=1)
-        squares = np.bincount(block.item[usable], weights=own, minlength=len(totals))
+        read_squares = (matrix_of(block.table["position_probabilities"].to_numpy()[usable]) ** 2).sum(axis=1)
+        squares = np.bincount(block.item[usable], weights=read_squares, minlength=len(totals))
     pairs = (reads * (reads - 1) / 2).sum()
     alike = ((totals**2).sum(axis=1) - squares).sum() / 2
     return Variety(float(totals.sum(axis=0).max() / totals.sum()), float(max(pairs - alike, 0)), round(pairs))
@@ -142,12 +107,6 @@ def readouts(block: Block) -> Iterator[Readout]:
 
 
 def position_shares(selected: np.ndarray) -> np.ndarray:
-    """Share of each position among the selections of each score; NaN for a score that is never selected.
-
-    Args:
-        selected: counts or summed probabilities by score and position, shape (..., n, n).
-
-    Source: the earlier version of Xu et al., Table 5.
-    """
+    """Share of each position among a score's selections. Source: the earlier version of Xu et al., Table 5."""
     with np.errstate(invalid="ignore"):
         return selected / selected.sum(axis=-1, keepdims=True)

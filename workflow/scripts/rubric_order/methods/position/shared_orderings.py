@@ -13,14 +13,7 @@ _NO_VARIANCE = 1e-12  # a variance up to this is the rounding error of a constan
 
 
 class Complete(NamedTuple):
-    """The items of a block with a score under every ordering and a human score.
-
-    Attributes:
-        orderings: the score at each position, shape (D, n).
-        values: mean score of each item under each ordering, shape (m, D).
-        human: human scores, shape (m,).
-        rows: True for the items of the block that are kept here, shape (n_items,).
-    """
+    """The items (`rows` of a block) with a human score and a mean score under every ordering, shape (m, D)."""
 
     orderings: np.ndarray
     values: np.ndarray
@@ -34,12 +27,7 @@ def canonical_place(orderings: np.ndarray) -> int:
 
 
 def complete_items(block: Block, values: np.ndarray) -> Complete:
-    """The items on which all orderings can be compared: they have a human score, and a score under every ordering.
-
-    Args:
-        block: reads of a strategy in ``SHARED``.
-        values: score of each read of each item by one readout, shape (n_items, K); NaN for a read without a score.
-    """
+    """The items on which all orderings of a strategy in ``SHARED`` can be compared."""
     by_ordering = block.by_ordering(values)
     human = block.items["human_score"].to_numpy(dtype=float)
     rows = ~np.isnan(by_ordering).any(axis=1) & ~np.isnan(human)
@@ -47,30 +35,13 @@ def complete_items(block: Block, values: np.ndarray) -> Complete:
 
 
 def column_moments(values: np.ndarray, human: np.ndarray) -> np.ndarray:
-    """Moments of each item, which determine the correlation of each column of scores with human scores.
-
-    Args:
-        values: score of each item in each column, shape (m, D), without gaps.
-        human: human score of each item, shape (m,).
-
-    Returns:
-        Shape (m, 3 + 3D): 1, y and y^2, then s, s^2 and s y, each for all columns of `values`. y is the item's human
-        score minus the mean human score. s is the item's score in the column minus the mean of all `values`. Means are
-        subtracted to lose fewer digits to rounding.
-    """
+    """Moments of each item, for `column_correlations`, (m, 3 + 3D): 1, y, y^2, s, s^2, s y, centred for digits."""
     y, s = human - human.mean(), values - values.mean()
     return np.column_stack([np.ones(len(y)), y, y * y, s, s * s, s * y[:, None]])
 
 
 def column_correlations(sums: np.ndarray) -> np.ndarray:
-    """Pearson's r of each column of scores with human scores.
-
-    Args:
-        sums: sums of `column_moments` over items, with any weights, shape (..., 3 + 3D).
-
-    Returns:
-        Shape (..., D); NaN where a column or the human scores do not vary.
-    """
+    """Pearson's r of each column with human scores, from sums of `column_moments`; NaN if either is constant."""
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums / sums[..., :1]
         y, yy = means[..., 1:2], means[..., 2:3]
@@ -81,39 +52,18 @@ def column_correlations(sums: np.ndarray) -> np.ndarray:
 
 
 def rank_of(r: np.ndarray, place: int) -> np.ndarray:
-    """Rank of one of several correlations, 1 for the highest; the mean rank where several are equal.
-
-    Args:
-        r: the correlations, shape (..., D). Undefined correlations are left out.
-        place: index of the correlation that is ranked.
-
-    Returns:
-        Shape (...); NaN where the ranked correlation is undefined.
-    """
-    own = r[..., place, None]
-    higher, equal = r > own + 1e-12, np.abs(r - own) <= 1e-12
+    """Rank of one correlation among the defined of (..., D), 1 for the highest, mean rank for equals; or NaN."""
+    value = r[..., place, None]
+    higher, equal = r > value + 1e-12, np.abs(r - value) <= 1e-12
     rank = higher.sum(axis=-1) + (equal.sum(axis=-1) + 1) / 2
-    return np.where(np.isnan(own[..., 0]), np.nan, rank)
+    return np.where(np.isnan(value[..., 0]), np.nan, rank)
 
 
 def bias_cost(table: np.ndarray, orderings: np.ndarray) -> np.ndarray:
-    """Bias Cost of orderings: sum over positions p of abs(P(p | score at p) - 1/n).
+    """Sum over positions p of abs(P(p | score at p) - 1/n), shape (...) or (..., D); a score never selected adds
+    nothing.
 
-    P(p | s) is the share of position p among the selections of score s. A score that is never selected has no shares,
-    and adds nothing to the sum.
-
-    Args:
-        table: share of each position (columns) among the selections of each score (rows), as fractions, shape
-            (..., n, n).
-        orderings: the score at each position, shape (n,) or (D, n).
-
-    Returns:
-        Shape (...) for one ordering, (..., D) for several; NaN where no score is ever selected.
-
-    Raises:
-        ValueError: the table is not square, or an ordering is no permutation of 1 to n.
-
-    Source: the earlier version of Xu et al., Section 5.3.
+    ValueError for a table that is not square or no permutation. Source: the earlier version of Xu et al., Section 5.3.
     """
     table, orderings = np.asarray(table, dtype=float), np.asarray(orderings)
     n = table.shape[-1]

@@ -1,13 +1,7 @@
-"""Spread of the order's effects between single items. The direction of an effect may differ from item to item.
+"""Spread of the order's effects between single items: score = item_i + shift_o + own_io + repetition.
 
-The model of a read of item i under ordering o is
-
-    score = item_i + shift_o + own_io + repetition.
-
-The shift is the same for all items. The own effect is what the ordering adds to this item beyond the shift. Repetition
-is what differs between reads of the same item and ordering. Own effects sum to 0 over orderings and over items, and the
-standard deviation of own effects is the spread. The spread can be large although no order moves the mean: one half of
-the items may gain what the other half loses.
+Own effects sum to 0 over orderings and items; their standard deviation is the spread, which can be large where no order
+moves the mean.
 """
 
 from typing import NamedTuple
@@ -38,17 +32,10 @@ def mean_interval(
     added: float = 0.0,
     logarithm: bool = False,
 ) -> NestedIntervals:
-    """Mean over items with its interval: a jackknife over clusters, and Student's t with `resampling.degrees`.
+    """Mean over items, plus `added`, by a jackknife over clusters; the inner interval has confidence 1 - 2 `level`.
 
-    Args:
-        values: value of each item, shape (m,).
-        unit: index of each item's cluster, from 0 and without gaps, shape (m,).
-        confidence: confidence of the outer interval.
-        level: the inner interval has a confidence of 1 - 2 `level`.
-        added: number that is added to the mean.
-        logarithm: True to compute the interval on the scale of the logarithm. This is for a mean of variances from
-            which no noise was subtracted. The standard error of such a mean is as large as the mean itself if a few
-            items have most of the variance. On this scale, a mean of 0 has an interval without width.
+    `logarithm` is for variances from which no noise was subtracted: a few items can make the error as large as the
+    mean. A mean of 0 then has no width.
     """
     sums = resampling.sum_units(np.column_stack([np.ones(len(values)), values]), unit)
     total, units = sums.sum(axis=0), len(sums)
@@ -68,7 +55,6 @@ def mean_interval(
 
 
 def _widths(df: float, confidence: float, level: float) -> list[float]:
-    """Ends of both intervals, in standard errors."""
     outer = float(distributions.t_quantile((1 + confidence) / 2, df))
     inner = float(distributions.t_quantile(1 - level, df))
     return [-outer, outer, -inner, inner]
@@ -82,26 +68,11 @@ def root(of: NestedIntervals) -> NestedIntervals:
 def item_variances(
     values: np.ndarray, noise: np.ndarray, unit: np.ndarray, *, shared: bool
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Variance of each item's scores over orderings, without and with the variance of repetition.
+    """Variance of each item's scores over orderings without and with repetition, (m,), and what to add to either mean
+    because shifts are estimates.
 
-    Args:
-        values: mean score of each item under each ordering, shape (m, D); NaN where there is no score. An item counts
-            if it has at least two means.
-        noise: variance of each entry of `values` by repetition, of the same shape; NaN if neither repeats nor option
-            probabilities give it.
-        unit: index of each item's cluster, from 0 and without gaps, shape (m,).
-        shared: True if each column is the same ordering for all items. The shift of all items by each ordering is then
-            subtracted. False if columns are random draws of orderings. The shift is then part of the variance.
-
-    Returns:
-        Three results:
-
-        - variance of each item over orderings without the variance of repetition, shape (m,); NaN where `noise` is NaN;
-        - variance of each item over orderings with the variance of repetition, shape (m,);
-        - a number that must be added to the mean over items of either variance, because the subtracted shifts are
-          estimates.
-
-        The square of the spread is the mean of the first result plus the third.
+    `values` (m, D) and their `noise` by repetition, NaN if unknown. `shared`: columns are the same orderings, whose
+    shifts are subtracted; else draws. The squared spread is the first mean plus the third.
     """
     count = (~np.isnan(values)).sum(axis=1)
     added, divisor = 0.0, 1.0
@@ -126,13 +97,7 @@ def item_variances(
 
 
 class SingleReads(NamedTuple):
-    """Variances of single reads of each item, for `squared_errors`. All items are read in the same orderings.
-
-    Attributes:
-        variance: variance of an item's reads over orderings, with one read in each ordering, in points squared, shape
-            (m,). It contains the effects of orderings, both on all items alike and on single items, and chance.
-        chance: mean over orderings of the variance of a read by chance, shape (m,).
-    """
+    """Variance of an item's single reads over its orderings, and its part by chance, (m,), in points squared."""
 
     variance: np.ndarray
     chance: np.ndarray
@@ -141,51 +106,27 @@ class SingleReads(NamedTuple):
 def single_reads(
     means: np.ndarray, noise: np.ndarray, times: np.ndarray, unit: np.ndarray, *, known: bool
 ) -> tuple[SingleReads, SingleReads]:
-    """Variances of single reads, from items that may have been read several times in an ordering.
+    """Variances of single reads with the most and the least chance possible; the same if `noise` is `known`.
 
-    Args:
-        means: mean score of each item under each ordering, shape (m, D); NaN where there is no score. All items share
-            the orderings.
-        noise: variance of each entry of `means` by repetition, of the same shape; NaN if neither repeats nor option
-            probabilities give it.
-        times: number of reads of each entry of `means`, shape (m, D).
-        unit: index of each item's cluster, from 0 and without gaps, shape (m,).
-        known: True if the variances in `noise` are used. False if they are missing: effects of an ordering on single
-            items then look like chance.
-
-    Returns:
-        Two results: the variances with the most chance possible, and the variances with the least. Both are the same if
-        `known`. If not, the first result counts all variance beside the shared shifts as chance, and the second counts
-        no variance as chance. NaN for an item without two means.
+    Else all variance beside shared shifts is chance, or none. NaN for an item without two means.
     """
-    given = ~np.isnan(means)
-    count = given.sum(axis=1)
-    own, whole, _ = item_variances(means, noise, unit, shared=False)
+    has_mean = ~np.isnan(means)
+    count = has_mean.sum(axis=1)
+    beyond_repetition, whole, _ = item_variances(means, noise, unit, shared=False)
     with np.errstate(invalid="ignore", divide="ignore"):
         if known:
-            chance = np.where(given, noise * times, 0).sum(axis=1) / count
-            reads = SingleReads(own + chance, chance)
+            chance = np.where(has_mean, noise * times, 0).sum(axis=1) / count
+            reads = SingleReads(beyond_repetition + chance, chance)
             return reads, reads
         _, beside, added = item_variances(means, noise, unit, shared=True)
         left = (beside + added) * means.shape[1] / (means.shape[1] - 1)
-        chance = left * count / np.where(given, 1 / times, 0).sum(axis=1)
+        chance = left * count / np.where(has_mean, 1 / times, 0).sum(axis=1)
     return SingleReads(whole - left + chance, chance), SingleReads(whole, whole * 0)
 
 
 def squared_errors(reads: SingleReads, k: int, count: int) -> np.ndarray:
-    """Expected square of the distance of a mean of k reads from the item's expected mean over all orderings.
-
-    The k reads are made in k different orderings, which are drawn at random. Let S be the variance of single reads, and
-    e the part of S that is due to chance. The mean of the k reads has a variance of S / k - (S - e) / D. The second
-    term is there because no ordering is drawn twice.
-
-    Args:
-        reads: variances of single reads.
-        k: number of orderings drawn.
-        count: number D of all orderings, at least k.
-
-    Returns:
-        Shape (m,), in points squared.
+    """Expected square of the distance of a mean of k reads, in different random orderings, from the mean over all,
+    (m,): S / k - (S - e) / D.
 
     Source: sampling without replacement, Cochran (1977), Sampling Techniques, Theorem 2.2.
 
@@ -197,34 +138,18 @@ def squared_errors(reads: SingleReads, k: int, count: int) -> np.ndarray:
 
 
 def moved_by_probabilities(shares: np.ndarray, reference: int) -> np.ndarray:
-    """Share of an item's scores that change between a reference ordering and another: the total variation distance.
-
-    At least this share of the scores must change, however scores are drawn, and a larger share need not change.
-
-    Args:
-        shares: probability of each score under each ordering, shape (m, D, n); NaN where there are no probabilities.
-        reference: index of the reference ordering.
-
-    Returns:
-        Mean over the other orderings, shape (m,).
+    """Least share of an item's scores that change from the reference ordering, however drawn: total variation, (m, D,
+    n) -> (m,), mean over others.
     """
     away = np.abs(shares - shares[:, [reference]]).sum(axis=2) / 2
     return _mean_of_others(np.where(away > additive.ROUNDING, away, away * 0), reference)
 
 
 def moved_by_repeats(times: np.ndarray, reference: int) -> np.ndarray:
-    """Share of an item's scores that another ordering changes, minus the share that a repeat changes.
+    """Share of an item's scores that another ordering changes, less what a repeat changes, from counts (m, D, n) ->
+    (m,); at most `moved_by_probabilities` in expectation.
 
-    In expectation, the result is at most that of `moved_by_probabilities`, and equal to it if repeats never differ.
-
-    Args:
-        times: number of times that each score was given under each ordering, shape (m, D, n). An ordering counts if it
-            has at least two scores.
-        reference: index of the reference ordering.
-
-    Returns:
-        Mean over the other orderings, shape (m,); it can be negative by chance. NaN if the reference ordering does not
-        count, or no other ordering does.
+    Orderings with one score do not count.
     """
     reads, within = times.sum(axis=2), moved_by_chance(times)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -234,11 +159,7 @@ def moved_by_repeats(times: np.ndarray, reference: int) -> np.ndarray:
 
 
 def moved_by_chance(times: np.ndarray) -> np.ndarray:
-    """Share of the pairs of reads of one item and ordering that have different scores, shape (m, D).
-
-    Args:
-        times: number of times that each score was given under each ordering, shape (m, D, n).
-    """
+    """Share of the pairs of reads of one item and ordering that have different scores, (m, D, n) -> (m, D)."""
     reads = times.sum(axis=2)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(reads > 1, 1 - (times * (times - 1)).sum(axis=2) / (reads * (reads - 1)), np.nan)
@@ -246,6 +167,6 @@ def moved_by_chance(times: np.ndarray) -> np.ndarray:
 
 def _mean_of_others(values: np.ndarray, reference: int) -> np.ndarray:
     others = np.delete(values, reference, axis=1)
-    given = ~np.isnan(others)
+    is_known = ~np.isnan(others)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(given, others, 0).sum(axis=1) / np.where(given.any(axis=1), given.sum(axis=1), np.nan)
+        return np.where(is_known, others, 0).sum(axis=1) / np.where(is_known.any(axis=1), is_known.sum(axis=1), np.nan)

@@ -1,9 +1,8 @@
-"""Scores of items under several treatments, modelled as a level of the item plus a shift of the treatment.
+"""Scores of items under several treatments (orderings, or positions of a score): a level of the item, which is an
+intercept, plus a shift of the treatment.
 
-The level of an item is an intercept, not a level of the rubric. The treatment of a read is its ordering, or the
-position of one score in this ordering. An item may lack some treatments and have others several times. Clusters (items,
-or groups of items) are the sample: reads of one cluster may depend on each other in any way, and a treatment may act on
-each cluster differently. The mean effect of each treatment is estimated and tested.
+An item may lack treatments and have others several times. Clusters are the sample: a treatment may act on each
+differently, and the mean effect is estimated and tested.
 """
 
 import functools
@@ -23,27 +22,16 @@ LEAST_IN_TAIL = 10  # draws that reach the observed length; from fewer draws, a 
 
 
 class Cells(NamedTuple):
-    """Scores by item and treatment. A cell holds the scores of one item under one treatment.
-
-    Attributes:
-        total: weighted sum of the scores in each cell, shape (m, D).
-        count: sum of the weights of these scores, shape (m, D). It is the number of scores if all weights are 1.
-    """
+    """Weighted sum of the scores of each item under each treatment, and the sum of their weights, shape (m, D)."""
 
     total: np.ndarray
     count: np.ndarray  # type: ignore[assignment]  # hides tuple.count
 
 
 class Shifts(NamedTuple):
-    """Additive effects of the treatments on the scores, by least squares.
+    """Least-squares shifts of the treatments, shape (D,), summing to 0, and the mean level of the items.
 
-    Attributes:
-        level: mean over items of the item's level, which is the item's fitted mean score over all treatments.
-        shift: shift of each treatment, shape (D,); the shifts sum to 0.
-        influence: derivative of each shift with respect to each cluster's weight, shape (n_clusters, D); columns sum
-            to 0.
-        parts: part of each shift that comes from the `departures` of each cluster, shape (n_clusters, D); columns sum
-            to the shifts.
+    By cluster (n_clusters, D): `influence`, the derivative by its weight, and `parts`, what its `departures` give.
     """
 
     level: float
@@ -55,15 +43,7 @@ class Shifts(NamedTuple):
 def cells(
     values: np.ndarray, item: np.ndarray, treatment: np.ndarray, weight: np.ndarray, shape: tuple[int, int]
 ) -> Cells:
-    """Lay out reads by item and treatment.
-
-    Args:
-        values: score of each read, shape (n_reads,).
-        item: index of each read's item, from 0, shape (n_reads,).
-        treatment: index of each read's treatment, from 0, shape (n_reads,).
-        weight: how much each read counts, shape (n_reads,).
-        shape: number of items, and number of treatments.
-    """
+    """Lay out reads, each with an index of item and treatment from 0 and a weight, by item and treatment."""
     cell, size = item * shape[1] + treatment, shape[0] * shape[1]
     sums = (np.bincount(cell, weights=addends, minlength=size) for addends in (weight * values, weight))
     return Cells(*(total.reshape(shape) for total in sums))
@@ -76,50 +56,29 @@ def departures(of: Cells) -> np.ndarray:
 
 
 def shifts(of: Cells, clusters: np.ndarray) -> Shifts | None:
-    """Fit score = level of the item + shift of the treatment.
+    """Fit score = level of the item + shift of the treatment; None if items do not connect all treatments by chains.
 
-    Args:
-        of: scores by item and treatment.
-        clusters: index of each item's cluster, from 0 and without gaps, shape (m,).
-
-    Returns:
-        The fit. None if the items do not connect all treatments. An item connects the treatments under which it has
-        scores, and a chain of such items connects the treatments at its ends.
-
-    Source: the additive two-way model with unequal numbers (Searle, 1971, Linear Models, Section 7.1). A cluster's
-    influence is the derivative of minus half the cluster's sum of squares, times the inverse of the information of all
-    clusters.
+    Source: additive two-way model with unequal numbers (Searle, 1971, Linear Models, Section 7.1).
     """
     total, count = of
     size = np.maximum(count.sum(axis=1), 1)
     normal = np.diag(count.sum(axis=0)) - count.T @ (count / size[:, None])
     eigenvalues, vectors = np.linalg.eigh(normal)
-    kept = eigenvalues > ROUNDING * max(eigenvalues.max(initial=0.0), 1e-300)
-    if kept.sum() < count.shape[1] - 1:
+    positive = eigenvalues > ROUNDING * max(eigenvalues.max(initial=0.0), 1e-300)
+    if positive.sum() < count.shape[1] - 1:
         return None
-    inverse = (vectors[:, kept] / eigenvalues[kept]) @ vectors[:, kept].T
+    inverse = (vectors[:, positive] / eigenvalues[positive]) @ vectors[:, positive].T
     away = departures(of)
     shift = inverse @ away.sum(axis=0)
-    own = (total.sum(axis=1) - count @ shift) / size
+    item_level = (total.sum(axis=1) - count @ shift) / size
     rest = away - (count * shift - count * (count @ shift / size)[:, None])
     used = count.sum(axis=1) > 0
     influence, parts = (sum_units(values, clusters) @ inverse for values in (rest, away))
-    return Shifts(float(own[used].mean()), shift, influence, parts)
+    return Shifts(float(item_level[used].mean()), shift, influence, parts)
 
 
 def sums_of_signs(values: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
-    """Sum the clusters' values, each cluster with a random sign, in each draw.
-
-    The signs are the same in all calls with the same number of clusters, draws and seed.
-
-    Args:
-        values: values of each cluster, shape (n_clusters, k).
-        draws: number of draws of signs.
-        seed: seed of the signs.
-
-    Returns:
-        Shape (draws, k).
-    """
+    """Sums of values under random signs of clusters, (n_clusters, k) -> (draws, k), equal for equal arguments."""
     n_clusters = len(values)
     if draws * n_clusters <= MOST_SIGNS:
         return _signs(n_clusters, draws, seed) @ values
@@ -139,34 +98,18 @@ def _signs(n_clusters: int, draws: int, seed: int) -> np.ndarray:
 
 @functools.lru_cache(maxsize=2)
 def _bits(n_clusters: int, draws: int, seed: int, step: int) -> tuple[np.ndarray, ...]:
-    """The signs of `_signs` as bits, 1 for plus, in parts of `step` draws. Bits take a 64th of the memory."""
+    """The signs of `_signs` as bits, 1 for plus, in parts of `step` draws: a 64th of the memory."""
     rng = randomness.generator(seed, "signs", n_clusters)
     sizes = [min(step, draws - start) for start in range(0, draws, step)]
     return tuple(np.packbits(rng.integers(0, 2, (size, n_clusters)).astype(np.uint8), axis=1) for size in sizes)
 
 
 def no_shift(contributions: np.ndarray, *, draws: int, seed: int) -> float:
-    """p-value of no mean effect of any treatment, with clusters as the sample.
+    """p-value of no mean effect of any treatment, by random signs of each cluster's summed `departures`.
 
-    The hypothesis is that all treatments have the same mean score in the population of clusters. A treatment may still
-    raise the scores of some clusters and lower the scores of others. So treatments are not permuted within clusters,
-    neither item by item nor jointly: that would assume that all orders of the treatments are equally likely in each
-    cluster. They are not equally likely if some treatments are alike, such as orderings that are rotated by one.
-
-    Instead, the test uses departures: scores minus the mean score of their item. Each draw keeps or changes the sign of
-    all departures of a cluster together, over all of its items and treatments. The test sums the departures over
-    clusters. It compares the squared length of this sum with the observed squared length, which is the length without
-    changes of signs. The test is exact if a cluster's departures are as likely as their opposites. If fewer than
-    `LEAST_IN_TAIL` draws reach the observed length, p is the smaller of two p-values: that of the draws, and that of
-    `rao_scott.zero_total`, which has no lower limit.
-
-    Args:
-        contributions: summed `departures` of each cluster, shape (n_clusters, k).
-        draws: number of draws of signs.
-        seed: seed of the signs, see `sums_of_signs`.
-
-    Returns:
-        The p-value. 1 where all departures are 0; NaN for one cluster.
+    Not by permutation: treatments may act on single clusters, and some are alike (orderings rotated by one). Exact if a
+    cluster's departures are as likely as their opposites. Below `LEAST_IN_TAIL` draws, the smaller of this p and that
+    of `rao_scott.zero_total`.
 
     Source: the randomisation of signs of Fisher (1935), The Design of Experiments, Section 21, for vectors.
     """
@@ -181,17 +124,8 @@ def no_shift(contributions: np.ndarray, *, draws: int, seed: int) -> float:
 
 
 def gaps_by_chance(influence: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
-    """Draws of the largest gap between the shifts of two treatments, if no treatment has a mean effect.
-
-    Each draw gives each cluster a random sign, as in `no_shift`.
-
-    Args:
-        influence: influence of each cluster on each shift, shape (n_clusters, D), see `Shifts`.
-        draws: number of draws of signs.
-        seed: seed of the signs.
-
-    Returns:
-        Shape (draws,); NaN for one cluster.
+    """Draws of the largest gap between two treatments' shifts without a mean effect, by signs as in `no_shift`, shape
+    (draws,); NaN for one cluster.
     """
     n_clusters = len(influence)
     if n_clusters < 2:

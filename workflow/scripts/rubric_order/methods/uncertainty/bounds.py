@@ -4,14 +4,7 @@ import numpy as np
 
 
 def share_bounds(counts: np.ndarray, n_failed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the greatest share of each position that failed reads allow, whatever they would have selected.
-
-    Args:
-        counts: selections of each position among the reads that did not fail, shape (n,).
-        n_failed: number of failed reads.
-
-    Returns:
-        Lower and upper bounds, each of shape (n,). The positions cannot all be at their bounds at once.
+    """The least and the greatest share of each position that failed reads allow; not all at once.
 
     Source: Manski (1989), Anatomy of the selection problem, for a share.
     """
@@ -20,16 +13,7 @@ def share_bounds(counts: np.ndarray, n_failed: int) -> tuple[np.ndarray, np.ndar
 
 
 def v_bounds(counts: np.ndarray, n_failed: int) -> tuple[float, float]:
-    """The least and the greatest Cramer's V that failed reads allow.
-
-    V grows with the sum of squared counts. So V is least if the failed reads fill up the positions that are selected
-    least, where a read may be divided between positions. V is greatest if all failed reads select the position that is
-    selected most.
-
-    Args:
-        counts: selections of each position among the reads that did not fail, shape (n,).
-        n_failed: number of failed reads.
-    """
+    """Least and greatest Cramer's V: failed reads fill the least selected positions, or heap on the most selected."""
     n = len(counts)
     filled, remaining = np.sort(np.asarray(counts, dtype=float)), float(n_failed)
     for place in range(1, n + 1):  # raise the `place` lowest counts to the next count, or as far as the reads go
@@ -43,19 +27,10 @@ def v_bounds(counts: np.ndarray, n_failed: int) -> tuple[float, float]:
 
 
 def correlation_bounds(low: np.ndarray, high: np.ndarray, human: np.ndarray) -> tuple[float, float]:
-    """Bounds of Pearson's r between human scores and scores that are known only as intervals.
+    """Bounds of Pearson's r between human scores and scores known as intervals; NaN if human ones are constant.
 
-    Args:
-        low: least possible score of each item, shape (n_items,).
-        high: greatest possible score of each item, shape (n_items,); equal to `low` for an item without a failed read.
-        human: human score of each item, shape (n_items,).
-
-    Returns:
-        Least and greatest r. Any real number between `low` and `high` counts as possible, so the bounds may be wider
-        than those for whole numbers. The greatest r is exact where it is positive, because r is quasiconcave there. The
-        least r is exact where it is negative, because r is quasiconvex there. A greatest r below 0, and a least r above
-        0, come from separate bounds on covariance and variance, and are wider than necessary. NaN if human scores are
-        constant, or if there are fewer than two items.
+    The greatest r is exact where positive (quasiconcave), the least where negative; others come from separate bounds on
+    covariance and variance.
     """
     low, high, human = (np.asarray(values, dtype=float) for values in (low, high, human))
     if len(human) < 2 or np.ptp(human) <= 1e-12:
@@ -91,7 +66,7 @@ def _greatest(low: np.ndarray, high: np.ndarray, y: np.ndarray) -> float:
 
 
 def _correlation_of_lines(slopes: np.ndarray, low: np.ndarray, high: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Correlation of y with x, for each slope b: x is a + b y, cut off at low and high, and a is the mean of x."""
+    """Correlation of y with x = a + b y for each slope b, cut off at low and high, where a is the mean of x."""
     free = high > low
     fixed, low, high, line = low[~free], low[free], high[free], slopes[:, None] * y[free]
     x = np.clip(_means_of_lines(line, low, high, fixed)[:, None] + line, low, high)
@@ -102,18 +77,9 @@ def _correlation_of_lines(slopes: np.ndarray, low: np.ndarray, high: np.ndarray,
 
 
 def _means_of_lines(line: np.ndarray, low: np.ndarray, high: np.ndarray, fixed: np.ndarray) -> np.ndarray:
-    """Number a for each line, such that a is the mean of all values.
+    """The number a of each line (n_lines, n) that is the mean of a + line, cut off, and the fixed values.
 
-    The values are a + line, cut off at `low` and `high`, and the fixed values.
-
-    As a grows, the sum of (value - a) over all values falls in straight pieces. A piece ends where a value leaves
-    `low` or reaches `high`.
-
-    Args:
-        line: the values b y of each line, shape (n_lines, n).
-        low: least possible value of each item, shape (n,).
-        high: greatest possible value of each item, shape (n,).
-        fixed: values of further items, which are known, shape (n_fixed,).
+    Their sum less a falls in pieces, which end where a value leaves `low` or reaches `high`.
     """
     n, size = len(low), len(low) + len(fixed)
     if not n:

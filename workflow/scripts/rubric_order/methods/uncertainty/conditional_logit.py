@@ -22,6 +22,7 @@ from rubric_order.methods.uncertainty import cluster_robust, rao_scott
 MOST_STEPS = 60
 NO_STEP = 1e-8  # after a step this small, the error of Newton's method is of the order of the step's square
 FURTHEST = 30.0  # log-odds; an estimate that implies larger log-odds counts as infinite
+LONGEST = 5.0  # log-odds; largest change of a comparison's log-odds in one step
 
 
 class Comparisons(NamedTuple):
@@ -117,9 +118,8 @@ def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
     coefficients = _maximum(inner, totals, np.zeros(basis.shape[1]), penalty=0.0)
     separated = coefficients is None
     if penalised:
-        coefficients = _maximum(
-            inner, totals, np.zeros(basis.shape[1]) if coefficients is None else coefficients, penalty=0.5
-        )
+        start = np.zeros(basis.shape[1]) if coefficients is None else coefficients
+        coefficients = _maximum(inner, totals, start, penalty=0.5)
     if coefficients is None:
         return cluster_robust.without((data.n_clusters, x.shape[1]), flags.SEPARATED)
     lost = special.expit(-(inner @ coefficients))
@@ -142,7 +142,7 @@ def _maximum(x: np.ndarray, totals: np.ndarray, start: np.ndarray, *, penalty: f
 
     With Firth's penalty (a factor of 0.5), half of a comparison's leverage is added to its count of wins, and half to
     its count of losses (Firth, 1993, Section 3.1). None if the search does not converge in `MOST_STEPS` steps, or if
-    without a penalty some log-odds exceed `FURTHEST`.
+    without a penalty some log-odds exceed `FURTHEST` or the information of some coefficients is lost to rounding.
 
     Args:
         x: row of each distinct comparison, shape (n_rows, k).
@@ -169,11 +169,14 @@ def _maximum(x: np.ndarray, totals: np.ndarray, start: np.ndarray, *, penalty: f
             leverage = 2 * penalty * totals * varied * ((x @ np.linalg.inv(information)) * x).sum(axis=1)
             weight = weight + leverage * (lost - 0.5)
             information = _information(x, (totals + leverage) * varied)
-        step = np.linalg.lstsq(information / scale, x.T @ weight / scale, rcond=1e-13)[0]
+        step, _, rank, _ = np.linalg.lstsq(information / scale, x.T @ weight / scale, rcond=1e-13)
+        if not penalty and rank < len(b):
+            return None
         if np.abs(step).max() < NO_STEP:
             return b + step
-        size, after = 1.0, loss(b + step)
-        while size > 1e-6 and after > before + cluster_robust.ROUNDING * abs(before):
+        size = min(1.0, LONGEST / np.abs(x @ step).max())
+        after = loss(b + size * step)
+        while size > 1e-6 and not after <= before + cluster_robust.ROUNDING * abs(before):
             size /= 2
             after = loss(b + size * step)
         b, before = b + size * step, after

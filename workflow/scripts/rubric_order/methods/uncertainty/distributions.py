@@ -1,7 +1,4 @@
-"""Tails and quantiles that tests and intervals need, and ranks.
-
-Tails and quantiles come from `scipy.special`, because `scipy.stats` takes as long to load as a short job takes to run.
-"""
+"""Tails, quantiles and ranks, by `scipy.special`: `scipy.stats` takes as long to load as a short job to run."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +6,7 @@ from scipy import special
 
 
 def normal_tail(value: float | np.ndarray) -> float | np.ndarray:
-    """Probability that a standard normal variable is greater than `value`, which can have any shape."""
+    """Probability that a standard normal variable is greater than `value`, of any shape."""
     return special.ndtr(-np.asarray(value))
 
 
@@ -19,37 +16,30 @@ def normal_quantile(probability: float) -> float:
 
 
 def t_tail(value: float | np.ndarray, df: float) -> float | np.ndarray:
-    """Probability that a variable with Student's t distribution is greater than `value`, which can have any shape."""
+    """Probability that Student's t is greater than `value`, of any shape."""
     return special.stdtr(df, -np.asarray(value))
 
 
 def t_quantile(probability: float, df: float) -> float:
-    """The value below which a variable with Student's t distribution lies with the given probability."""
+    """The value below which Student's t lies with the given probability."""
     return special.stdtrit(df, probability)
 
 
 def f_tail(value: float | np.ndarray, df: float, df_rest: float) -> float | np.ndarray:
-    """Probability that a variable with an F distribution is greater than `value`, which can have any shape."""
+    """Probability that an F variable is greater than `value`, of any shape."""
     return special.fdtrc(df, df_rest, np.maximum(value, 0))
 
 
 def chi_square_tail(value: float | np.ndarray, df: float) -> float | np.ndarray:
-    """Probability that a variable with a chi-square distribution is greater than `value`, which can have any shape."""
+    """Probability that a chi-square variable is greater than `value`, of any shape."""
     return special.chdtrc(df, np.maximum(value, 0))  # a sum of squares may be rounded to less than 0
 
 
 def chi_square_critical(level: float, df: float) -> float:
-    """The value that a variable with a chi-square distribution exceeds with a probability of `level`."""
+    """The value that a chi-square variable exceeds with a probability of `level`."""
     return special.chdtri(df, level)
 
 
 def ranks(values: np.ndarray, *, axis: int, ties: str = "average") -> np.ndarray:
-    """Ranks from 1 along an axis of a matrix. NaN has no rank, and does not change the ranks of other values.
-
-    Args:
-        values: the values to rank, shape (n, k).
-        axis: 0 ranks within columns, 1 within rows.
-        ties: "average" gives tied values their mean rank. "dense" gives tied values one rank, and the next larger value
-            a rank that is greater by 1.
-    """
+    """Ranks from 1 along an axis of a matrix, `ties` "average" or "dense"; NaN has none and changes none."""
     return pd.DataFrame(values).rank(axis=axis, method=ties).to_numpy()

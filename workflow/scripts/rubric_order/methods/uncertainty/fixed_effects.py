@@ -1,8 +1,4 @@
-"""Least squares with an intercept for each block, and clusters of blocks as the sample.
-
-A block is a set of observations that are compared only with each other, such as the reads of one text under one
-criterion. Observations of one cluster may depend on each other in any way.
-"""
+"""Least squares with an intercept for each block (a text under a criterion), and clusters of blocks as the sample."""
 
 import numpy as np
 
@@ -13,29 +9,14 @@ ROUNDING = 1e-9  # values below this share of the largest count as rounding
 
 
 def within(values: np.ndarray, blocks: np.ndarray) -> np.ndarray:
-    """Values minus the mean of their block, shape (n,) or (n, k).
-
-    Args:
-        values: the values, shape (n,) or (n, k).
-        blocks: index of each value's block, from 0 and without gaps, shape (n,).
-    """
+    """Values minus the mean of their block, shape (n,) or (n, k)."""
     columns = values.reshape(len(blocks), -1)
     size = np.maximum(np.bincount(blocks), 1)
     return (columns - (sum_units(columns, blocks) / size[:, None])[blocks]).reshape(values.shape)
 
 
 def fit(y: np.ndarray, x: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) -> cluster_robust.Fit:
-    """Fit y = intercept of the block + x @ coefficients.
-
-    Args:
-        y: outcome of each observation, shape (n,).
-        x: columns whose coefficients are estimated, shape (n, k).
-        blocks: index of each observation's block, from 0 and without gaps, shape (n,). A block lies in one cluster.
-        clusters: index of each observation's cluster, from 0 and without gaps, shape (n,).
-
-    Returns:
-        The fit. Its coefficients are those of x, without the intercepts. The intercepts take no degrees of freedom,
-        because each block lies in one cluster.
+    """Fit y = intercept of the block + x @ coefficients. Blocks lie in clusters: intercepts cost no degrees.
 
     Source: Cameron and Miller (2015), A practitioner's guide to cluster-robust inference, Sections III.A and VI.
     """
@@ -49,30 +30,18 @@ def fit(y: np.ndarray, x: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) 
 
 
 def _inverse(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pseudo-inverse of x.T @ x, and the projection onto the space that the rows of x span."""
+    """Pseudo-inverse of x.T @ x, and the projection onto the span of its rows."""
     eigenvalues, vectors = np.linalg.eigh(x.T @ x)
-    kept = eigenvalues > ROUNDING * max(eigenvalues.max(initial=0.0), 1e-300)
-    return (vectors[:, kept] / eigenvalues[kept]) @ vectors[:, kept].T, vectors[:, kept] @ vectors[:, kept].T
+    positive = eigenvalues > ROUNDING * max(eigenvalues.max(initial=0.0), 1e-300)
+    basis = vectors[:, positive]
+    return (basis / eigenvalues[positive]) @ basis.T, basis @ basis.T
 
 
 def no_effect(y: np.ndarray, tested: np.ndarray, others: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) -> float:
-    """p-value of no effect of some terms, given other terms: a score test with clusters as the sample.
+    """p-value of no effect of `tested` terms given `others`: a score test by `rao_scott.zero_total` of residual
+    products; NaN if collinear.
 
-    The tested terms and y are both replaced by their residuals, given blocks and the other terms. The products of these
-    residuals are summed within each cluster, and `rao_scott.zero_total` tests these sums.
-
-    Args:
-        y: outcome of each observation, shape (n,).
-        tested: terms that are tested, shape (n, k).
-        others: other terms of the model, shape (n, m); m can be 0.
-        blocks: index of each observation's block, from 0 and without gaps, shape (n,). A block lies in one cluster.
-        clusters: index of each observation's cluster, from 0 and without gaps, shape (n,).
-
-    Returns:
-        The p-value; NaN if the tested terms are weighted sums of the other terms within blocks, or for one cluster.
-
-    Source: the score test of Boos (1992), On generalized score tests, with the second-order correction of Rao and Scott
-    (1981) in place of the inverse of the scores' covariance.
+    Source: Boos (1992), On generalized score tests, with Rao and Scott's (1981) second-order correction.
     """
     y, tested, others = within(y, blocks), within(tested, blocks), within(others, blocks)
     inverse, _ = _inverse(others) if others.shape[1] else (np.zeros((0, 0)), None)

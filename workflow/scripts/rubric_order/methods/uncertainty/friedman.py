@@ -1,8 +1,4 @@
-"""Rank tests of a difference between treatments, when each block has its own level.
-
-With every treatment in every block, this is Friedman's test. Where blocks lack treatments, it is the test of Skillings
-and Mack.
-"""
+"""Rank tests of treatments within blocks: Friedman's, and Skillings and Mack's where blocks lack treatments."""
 
 from typing import NamedTuple
 
@@ -15,19 +11,10 @@ SKILLINGS_MACK = "Skillings-Mack"
 
 
 class RankTest(NamedTuple):
-    """A test of no difference between treatments.
+    """A test of no difference: chi-square on `df`, fewer than treatments less 1 if blocks do not connect them.
 
-    Attributes:
-        statistic: test statistic. It has a chi-square distribution with `df` degrees of freedom if, within every block,
-            every order of the observations is equally likely.
-        df: number of treatments minus 1; fewer if chains of blocks do not connect all treatments.
-        p: p-value of the statistic, if blocks are independent.
-        w: Kendall's coefficient of concordance, from 0 to 1: the statistic as a share of its largest value. For
-            incomplete blocks, the largest value is taken to be the sum of (observations - 1) over blocks (ours). No
-            statistic exceeds this sum. If observations are missing, even blocks that all rank alike do not reach it, so
-            W is then somewhat too low.
-        n_blocks: number of blocks with two or more observations.
-        n_incomplete: number of blocks with two or more observations that lack a treatment.
+    `w` is Kendall's W, the statistic over its largest value; for incomplete blocks over the sum of (observations - 1),
+    ours and somewhat low. Blocks count with two or more observations.
     """
 
     statistic: float
@@ -43,15 +30,7 @@ class RankTest(NamedTuple):
 
 
 def rank_scores(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Centred ranks within blocks, weighted by the size of the block.
-
-    Args:
-        cells: one value per block and treatment, shape (..., blocks, treatments); NaN where it is missing.
-
-    Returns:
-        Scores and variances. Scores have the shape of the cells: sqrt(12 / (k + 1)) (rank - (k + 1) / 2) for the k
-        values of a block, where tied values have their mean rank; 0 where there is no value. Variances have shape
-        (..., blocks): the variance of each block's scores if every order of the block's values is equally likely.
+    """Centred mid-ranks times sqrt(12 / (k + 1)), 0 where missing, and their variance by block over all orders.
 
     Source: Skillings and Mack (1981), A nonparametric test for the incomplete randomized block design, Section 2.
     """
@@ -65,28 +44,14 @@ def rank_scores(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rank_test(cells: np.ndarray) -> RankTest:
-    """Test for a difference between treatments.
-
-    The variance of the scores is computed over all orders of a block's values, ties included. On complete blocks the
-    statistic is therefore Friedman's with the correction for ties, like `scipy.stats.friedmanchisquare`. On blocks
-    without ties, complete or not, it is the statistic of Skillings and Mack.
-
-    Args:
-        cells: one value per block (row) and treatment (column), NaN where it is missing. Blocks with fewer than two
-            values say nothing and are left out.
+    """Test of blocks (rows) by treatments, NaN where missing; Friedman's corrected for ties on complete blocks,
+    Skillings and Mack's without ties.
     """
-    return of_scores(~np.isnan(cells), *rank_scores(cells))
+    return score_test(~np.isnan(cells), *rank_scores(cells))
 
 
-def of_scores(observed: np.ndarray, scores: np.ndarray, variance: np.ndarray) -> RankTest:
-    """The test of `rank_test` from its scores.
-
-    Args:
-        observed: True where a block has a value of a treatment, shape (blocks, treatments).
-        scores: centred and weighted rank of each value, 0 where there is no value, shape (blocks, treatments), see
-            `rank_scores`.
-        variance: variance of each block's scores if every order of its values is equally likely, shape (blocks,).
-    """
+def score_test(observed: np.ndarray, scores: np.ndarray, variance: np.ndarray) -> RankTest:
+    """The test of `rank_test` from its `rank_scores`."""
     size = observed.sum(axis=1)
     used = size > 1
     observed, scores, variance, size = observed[used], scores[used], variance[used], size[used]

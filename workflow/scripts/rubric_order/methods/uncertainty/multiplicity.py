@@ -1,20 +1,8 @@
-"""p-values that take into account how many tests were made: one policy for all statistics.
+"""p-values adjusted for how many tests were made: one policy for all statistics.
 
-A family holds all tests of one question, over all judges, profiles, datasets, scales and criteria of a study. Two tests
-belong to different families if they differ in a column of `ASKED`, or if a column of `TOGETHER` has a single value for
-one test and several values together for the other. These columns say
-
-- the quantity, the strategies, the readout and the condition;
-- the advice that a prompt follows;
-- the clusters that are the sample;
-- the kind of things that are compared;
-- whether one judge or a mean over judges is tested;
-- whether datasets, or criteria, are tested together or one by one.
-
-No statistic has a policy of its own.
-
-`p_holm` controls the probability of any false rejection in a family, `p_bh` the share of false rejections among all
-rejections. Tables mark results that are significant by `p_holm`. Intervals are not adjusted: each is for one estimate.
+A family holds all tests of one question over judges, profiles, datasets, scales and criteria of a study: tests that
+agree in the columns `ASKED` and in whether those of `TOGETHER` have one value or all. `p_holm`, by which tables mark
+results, controls any false rejection, `p_bh` their share. Intervals are not adjusted.
 """
 
 from collections.abc import Callable
@@ -33,13 +21,7 @@ TOGETHER = {"dataset": (EVERY, MEAN), "criterion": (EVERY, MACRO)}
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """Adjusted p-values that control the probability of any false rejection, under any dependence of the tests.
-
-    Args:
-        p: p-values of one family, shape (m,). NaN marks a missing p-value: it does not count as a test, and stays NaN.
-
-    Returns:
-        Shape (m,): the smallest level at which Holm's procedure rejects each hypothesis.
+    """Adjusted p-values against any false rejection, whatever dependence; NaN is no test.
 
     Source: Holm (1979), A simple sequentially rejective multiple test procedure.
     """
@@ -47,10 +29,7 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 
 def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
-    """Adjusted p-values that control the false discovery rate, for tests that are independent or positively dependent.
-
-    Args:
-        p: p-values of one family, shape (m,). NaN marks a missing p-value: it does not count as a test, and stays NaN.
+    """Adjusted p-values by false discovery rate, for independent or positively dependent tests; NaN is no test.
 
     Source: Benjamini and Hochberg (1995), Controlling the false discovery rate.
     """
@@ -67,13 +46,7 @@ def _stepwise(p: np.ndarray, adjust: Callable[[np.ndarray, int], np.ndarray]) ->
 
 
 def adjust(table: pd.DataFrame, column: str = "p", *, name: str = "p") -> pd.DataFrame:
-    """Add `p_holm`, `p_bh` and `n_tests`: p-values of a column adjusted within each family, and the family's size.
-
-    Args:
-        table: estimates; rows without a p-value belong to no family.
-        column: column of the p-values.
-        name: beginning of the names of the new columns, before ``_holm`` and ``_bh``.
-    """
+    """Add `p_holm`, `p_bh` (or those of `name`) and `n_tests`, the family's size; rows without a p are in none."""
     p = table[column].to_numpy(dtype=float)
     adjusted = {f"{name}_{method}": np.full(len(p), np.nan) for method in ("holm", "bh")}
     n_tests: np.ndarray = np.zeros(len(p), dtype=np.int64)
@@ -85,12 +58,7 @@ def adjust(table: pd.DataFrame, column: str = "p", *, name: str = "p") -> pd.Dat
 
 
 def _families(table: pd.DataFrame, tested: np.ndarray) -> list[np.ndarray]:
-    """Indices of the rows of each family.
-
-    Args:
-        table: estimates, one per row.
-        tested: indices of the rows with a p-value.
-    """
+    """Indices of the rows of each family, among the `tested` ones."""
     asked = [pd.factorize(table[key])[0] for key in ASKED if key in table]
     for key, values in TOGETHER.items():
         if key in table:

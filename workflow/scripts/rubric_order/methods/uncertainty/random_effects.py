@@ -1,8 +1,6 @@
-"""Random-effects summary of estimates for several judges and datasets: mean, variances, and shrunken estimates.
+"""Random-effects summary of estimates by judge and dataset: mean, variances, and shrunken estimates.
 
-An estimate y of judge j and dataset d is mean + effect of j + effect of d + effect of this pair + sampling error. The
-variance of the sampling error is known. Its covariances with the errors of other estimates may be known too. The
-effects are random: the judges and datasets are a sample, and the mean is that of their population.
+Estimate = mean + random effects of judge, dataset and pair + sampling error of known covariance.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,22 +20,9 @@ Influence = tuple[np.ndarray, np.ndarray]  # ids of clusters, and what each adds
 
 
 class Summary(NamedTuple):
-    """Summary of several estimates together.
+    """Mean with Hartung and Knapp's interval, and SD of each factor's effects; ``rest`` is that of single estimates.
 
-    Attributes:
-        mean: mean of all estimates.
-        low: lower end of the interval of the mean by Hartung and Knapp.
-        high: upper end of the interval of the mean.
-        p: p-value of the hypothesis that the mean is 0.
-        df: degrees of freedom of the interval.
-        sd: dictionary from the name of each factor to the standard deviation of its effects. Key ``rest`` has the
-            standard deviation of the effects of single estimates, such as those of pairs of judge and dataset.
-        shrunken: dictionary from the name of each factor to the best prediction for each of its levels: the mean plus
-            the level's effect, shape (levels,).
-        own: best prediction of the true value of each estimate, shape (m,).
-        q: Cochran's Q, the summed squared deviations of the estimates from their weighted mean, in units of their
-            sampling errors.
-        q_p: p-value of the hypothesis that the estimates differ by their sampling errors alone.
+    `shrunken` and `predictions` are best predictions of levels and estimates; `q` is Cochran's Q with its p.
     """
 
     mean: float
@@ -47,7 +32,7 @@ class Summary(NamedTuple):
     df: float
     sd: dict[str, float]
     shrunken: dict[str, np.ndarray]
-    own: np.ndarray
+    predictions: np.ndarray
     q: float
     q_p: float
 
@@ -60,29 +45,14 @@ def summary(
     *,
     correlations: np.ndarray | None = None,
 ) -> Summary | None:
-    """Random-effects summary of estimates.
+    """Random-effects summary by restricted maximum likelihood; None for fewer than two estimates.
 
-    Args:
-        estimates: the estimates, shape (m,).
-        errors: standard error of each estimate, shape (m,). An error below `LEAST_ERROR` times the largest estimate or
-            error is only rounding, and is raised to this product.
-        factors: dictionary from a factor's name to the index of each estimate's level, from 0, shape (m,). A factor
-            with one level is left out, because its effect is in the mean. A factor with as many levels as there are
-            estimates is left out too, because its effect is in the rest.
-        confidence: nominal coverage of the interval.
-        correlations: correlations of the sampling errors, shape (m, m); 0 by default. Judges that read the same items
-            have correlated errors. Values are limited to +- `MOST_CORRELATED`.
+    Factors with one level, or one an estimate, are left out. Student's t with an error not below the plain one, on the
+    fewest levels less 1; if all variances are 0, that of sampling and of a variance that so few levels can hide
+    (`HIDDEN`), by Satterthwaite. `correlations`, as of judges on the same items, are cut at +- `MOST_CORRELATED`.
 
-    Returns:
-        The summary; None for fewer than two estimates. Variances are estimated by restricted maximum likelihood. The
-        interval uses Student's t and a rescaled standard error, which is not below the plain standard error. The
-        degrees of freedom are 1 less than the number of levels of the factor with the fewest levels. If no factor is
-        left, they are 1 less than the number of estimates. If all variances of effects are estimated as 0, the error is
-        that of sampling, which is known, and of a variance that so few levels can hide (its `HIDDEN` bound); by
-        Satterthwaite's formula there are then more degrees of freedom.
-
-    Source: Viechtbauer (2005), Bias and efficiency of meta-analytic variance estimators; Hartung and Knapp (2001), A
-    refined method for the meta-analysis; Searle, Casella and McCulloch (1992), Variance components, for predictions.
+    Source: Viechtbauer (2005); Hartung and Knapp (2001), A refined method for the meta-analysis; Searle, Casella and
+    McCulloch (1992) for predictions.
     """
     m = len(estimates)
     if m < 2:
@@ -118,7 +88,7 @@ def summary(
         df=df,
         sd=dict(zip([*used, "rest"], np.sqrt(variances).tolist(), strict=True)),
         shrunken={name: mean + v * z.T @ rest for (name, z), v in zip(used.items(), variances, strict=False)},
-        own=mean + np.tensordot(variances, parts, axes=1) @ rest,
+        predictions=mean + np.tensordot(variances, parts, axes=1) @ rest,
         q=q,
         q_p=float(distributions.chi_square_tail(q, m - 1)),
     )
@@ -133,11 +103,7 @@ def error_correlations(influences: Sequence[Influence]) -> np.ndarray:
 
 
 def _side_by_side(columns: Sequence[Influence]) -> np.ndarray:
-    """Influences as a table with one row for each cluster id; 0 if a column lacks the id. Shape (n_ids, n_columns).
-
-    Args:
-        columns: ids and influences of each column.
-    """
+    """Influences with a row for each cluster id, (n_ids, n_columns); 0 if a column lacks it."""
     place, ids = pd.factorize(np.concatenate([ids for ids, _ in columns]))
     column = np.arange(len(columns)).repeat([len(ids) for ids, _ in columns])
     by_column = np.zeros((len(columns), len(ids)))
@@ -146,26 +112,14 @@ def _side_by_side(columns: Sequence[Influence]) -> np.ndarray:
 
 
 def equal_correlations(correlations: np.ndarray) -> np.ndarray:
-    """Correlations in which each pair has the mean correlation of all pairs, but at least 0, shape (m, m).
-
-    The certainty of a mean over judges depends on the mean of the correlations. Correlations of single pairs are rough,
-    because they come from a few tens of groups. If weights used the correlations of single pairs, the weights would
-    follow the errors of these correlations.
-    """
+    """Mean correlation of all pairs, at least 0, for each: single ones are rough, and weights would follow them."""
     m = len(correlations)
     mean = max((correlations.sum() - np.trace(correlations)) / max(m * (m - 1), 1), 0.0)
     return np.where(np.eye(m, dtype=bool), 1.0, mean)
 
 
 def _restricted_likelihood(y: np.ndarray, sampling: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
-    """Variances of effects, each at least 0, by Fisher scoring within bounds. Shape (parts,).
-
-    Args:
-        y: the estimates, shape (m,).
-        sampling: covariance of the sampling errors, shape (m, m).
-        parts: for each kind of effect, its covariance per unit of variance, shape (m, m). An entry is 1 if two
-            estimates share the effect, else 0.
-    """
+    """Variances of effects by Fisher scoring, at least 0, (parts,); parts are covariances per unit of variance."""
     stacked, by_chance = np.array(parts), sampling.diagonal().mean()
     variances = np.full(len(parts), max(y.var(ddof=1) - by_chance, 0.1 * by_chance) / len(parts))
     before = _deviance(y, sampling, stacked, variances)

@@ -6,16 +6,9 @@ from rubric_order.methods.uncertainty import distributions
 
 
 def zero_total(contributions: np.ndarray) -> float:
-    """p-value of the hypothesis that contributions of independent clusters have a mean of 0.
+    """p-value of contributions of independent clusters, (n_clusters, k), having a mean of 0, for any covariance.
 
-    The test adds the contributions over clusters, and takes the squared length of this sum. It multiplies this square
-    by a factor, and chooses degrees of freedom, so that the product has the mean and variance of a chi-square variable
-    with these degrees of freedom. This works for any covariance. `uniformity.cluster_test` is this test for counts.
-
-    Args:
-        contributions: contribution of each cluster, shape (n_clusters, k).
-
-    Source: Rao and Scott (1981), second-order correction.
+    The sum's squared length is scaled to a chi-square's mean and variance: Rao and Scott (1981), second order.
     """
     scatter = contributions.T @ contributions
     spread = np.trace(scatter)

@@ -24,24 +24,12 @@ def bootstrap_indices(n: int, resamples: int, *, rng: np.random.Generator) -> np
 
 
 def bootstrap_weights(n: int, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
-    """Count of each of n units in each resample. Shape (resamples, n); rows sum to n.
-
-    The function counts the draws of `bootstrap_indices`. This is several times as fast as drawing multinomial counts.
-    """
+    """Count of each unit in each resample, (resamples, n): several times as fast as multinomial draws."""
     return counted(bootstrap_indices(n, resamples, rng=rng), n)
 
 
 def bootstrap_sums(values: np.ndarray, resamples: int, *, rng: np.random.Generator) -> np.ndarray:
-    """Sums of the rows of each resample, shape (n, ...) -> (resamples, ...): `bootstrap_weights` times `values`.
-
-    The resamples are drawn in parts that fit into the processor's cache. If a single resample is too large for the
-    cache, each part has several resamples, so that `values` are read from memory once per part.
-
-    Args:
-        values: one row per unit, shape (n, ...).
-        resamples: number of resamples.
-        rng: generator of the draws.
-    """
+    """Sums of the rows of each resample, (n, ...) -> (resamples, ...), in parts that fit into the processor's cache."""
     n = len(values)
     step = _DRAWS_IN_CACHE // n if 0 < n <= _DRAWS_IN_CACHE else _OF_MANY
     sizes = [min(step, resamples - start) for start in range(0, resamples, step)]
@@ -55,15 +43,7 @@ def counted(codes: np.ndarray, n: int) -> np.ndarray:
 
 
 def percentile_interval(values: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Percentile bootstrap interval over the first axis.
-
-    Args:
-        values: statistic in each resample, shape (resamples, ...); NaN where it is undefined.
-        confidence: nominal coverage, such as 0.95.
-
-    Returns:
-        Lower and upper ends, each of shape (...); NaN where more than ``MAX_UNDEFINED`` of the resamples are undefined.
-    """
+    """Percentile interval over the first axis; NaN where more than ``MAX_UNDEFINED`` of the resamples are undefined."""
     values = np.asarray(values, dtype=float)
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     if not np.isnan(values).any():  # `numpy.quantile` is much faster than `numpy.nanquantile`
@@ -76,13 +56,9 @@ def percentile_interval(values: np.ndarray, confidence: float) -> tuple[np.ndarr
 
 
 def two_sided_p(values: np.ndarray) -> float:
-    """Two-sided p-value of a statistic being 0, from its value in each resample, shape (resamples,).
+    """Two-sided p-value of 0 from resamples: twice (smaller count + 1) / (resamples + 1); NaN above ``MAX_UNDEFINED``.
 
-    Two counts are compared: of resamples with a statistic of 0 or less, and of resamples with 0 or more. p is twice
-    (smaller count + 1) / (number of resamples + 1), but at most 1. If the smaller count is below `LEAST_IN_TAIL`, and
-    the resamples vary, p is that of a normal distribution with the mean and variance of the resamples. So p can be
-    small enough to be adjusted for many tests without millions of resamples. Undefined resamples (NaN) do not count. If
-    more than ``MAX_UNDEFINED`` of all resamples are undefined, p is NaN.
+    Below `LEAST_IN_TAIL`, that of a normal distribution with their moments: small enough to be adjusted for many tests.
     """
     defined = values[~np.isnan(values)]
     if len(defined) == 0 or len(defined) < (1 - MAX_UNDEFINED) * len(values):
@@ -94,17 +70,8 @@ def two_sided_p(values: np.ndarray) -> float:
 
 
 class Jackknife(NamedTuple):
-    """Results of a jackknife for an estimate, each of the estimate's shape.
-
-    All but the estimate are NaN with fewer than two parts.
-
-    Attributes:
-        estimate: estimate from all parts.
-        low: lower end of the interval of the estimate.
-        high: upper end of the interval of the estimate.
-        error: standard error, on the scale on which the interval is computed.
-        p: two-sided p-value of the estimate being 0. NaN with fewer than three parts, or if the estimate is the same
-            whichever part is left out.
+    """Estimate, interval, error (on the scale of the interval) and p of 0, each of the estimate's shape; NaN with fewer
+    than two parts (p: three).
     """
 
     estimate: np.ndarray
@@ -120,13 +87,7 @@ class Jackknife(NamedTuple):
 
 
 def degrees(sizes: np.ndarray) -> float:
-    """Degrees of freedom of a standard error from parts of the given sizes, see `cluster_robust.Weights`.
-
-    For equal parts, they are 1 less than the number of parts. If a few parts hold most items, they are little more than
-    the number of these few parts. NaN if one part holds all items.
-
-    Args:
-        sizes: size of each part, such as its number of items, shape (n_parts,).
+    """Degrees of freedom of an error from parts of these sizes, see `cluster_robust.Weights`; NaN if one has all.
 
     >>> round(degrees(np.full(20, 4)), 6), round(degrees(np.r_[40, 40, np.full(18, 2)]), 1)
     (19.0, 2.0)
@@ -136,7 +97,7 @@ def degrees(sizes: np.ndarray) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def _degrees(sizes: bytes) -> float:
-    """`degrees` from the bytes of the array. Results are cached, because many estimates have the same clusters."""
+    """`degrees` from the bytes of the array, cached because many estimates have the same clusters."""
     of_parts = np.frombuffer(sizes)
     share = of_parts / of_parts.sum()
     with np.errstate(divide="ignore"):
@@ -145,14 +106,9 @@ def _degrees(sizes: bytes) -> float:
 
 
 def effective(sizes: np.ndarray, correlation: float = 1.0) -> float:
-    """Number of equal clusters whose mean has the same variance as the mean over clusters of these sizes.
+    """Number of equal clusters whose mean has the same variance; fewest at a `correlation` within clusters of 1.
 
-    Args:
-        sizes: size of each cluster, such as its number of items, shape (n_clusters,).
-        correlation: correlation of the items of one cluster, from 0 to 1. With 1, the result is the smallest.
-
-    Source: Kish (1965), Survey Sampling, Section 8.2: (sum of sizes)^2 / sum of squared sizes at correlation 1; and the
-    design effect 1 + (size - 1) correlation of each cluster.
+    Source: Kish (1965), Survey Sampling, Section 8.2, with design effects 1 + (size - 1) correlation.
 
     >>> effective(np.array([4, 4, 4])), round(effective(np.r_[24.0, np.full(199, 176 / 199)]), 1)
     (3.0, 54.7)
@@ -169,50 +125,21 @@ def part_sizes(unit: np.ndarray) -> np.ndarray:
 
 
 def left_out_of_mean(estimate: np.ndarray, influence: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """A mean, and the mean without each cluster, for `jackknife_t`.
-
-    If the estimate is not a mean, the estimates without a cluster are first-order approximations.
-
-    Args:
-        estimate: the mean of each column, shape (q,).
-        influence: derivative of the estimate with respect to the weight of each cluster, shape (n_clusters, q).
-        sizes: size of each cluster, such as the number of items for a mean over items, shape (n_clusters,).
-
-    Returns:
-        Shape (1 + n_clusters, q).
-    """
+    """A mean with and without each cluster, (1 + n_clusters, q), for `jackknife_t`; first order if no mean."""
     left = 1 - np.asarray(sizes, dtype=float) / np.sum(sizes)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.concatenate([[estimate], estimate - influence / left[:, None]])
 
 
 def left_out_sums(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Sums over all items, then over the items without those of each part, for `jackknife_t`.
-
-    Up to `MAX_LEFT_OUT` units, each unit is a part. More units form `MAX_LEFT_OUT` parts: unit i is in part
-    i % `MAX_LEFT_OUT`.
-
-    Args:
-        table: one row per item, shape (m, q).
-        unit: index of each item's unit of resampling, from 0 and without gaps, shape (m,).
-
-    Returns:
-        Shape (1 + n_parts, q).
-    """
+    """Sums over all items, then without each part (unit % `MAX_LEFT_OUT`), (m, q) -> (1 + n_parts, q)."""
     of_part = sum_units(table, unit % MAX_LEFT_OUT)
     total = of_part.sum(axis=0, keepdims=True)
     return np.concatenate([total, total - of_part])
 
 
 def left_out_weights(unit: np.ndarray) -> np.ndarray:
-    """Weights of the items. First row: 1 for all. Each further row: 0 for the items of one part, see `left_out_sums`.
-
-    Args:
-        unit: index of each item's unit of resampling, from 0, shape (m,).
-
-    Returns:
-        Shape (1 + n_parts, m), 0 or 1.
-    """
+    """Weights of the items: 1 for all, then 0 for those of one part, see `left_out_sums`; shape (1 + n_parts, m)."""
     part: np.ndarray = unit % MAX_LEFT_OUT
     return np.concatenate([np.ones((1, len(unit))), part != np.arange(part.max() + 1)[:, None]])
 
@@ -226,20 +153,12 @@ def jackknife_t(
     back: Callable[[np.ndarray], np.ndarray] | None = None,
     heavy: bool = False,
 ) -> Jackknife:
-    """Interval by the jackknife, with Student's t, also for few and unequal parts of the sample.
+    """Interval by the jackknife and Student's t, from the estimate and those without each part, (1 + n_parts, ...).
 
-    Args:
-        values: the estimate, then the estimate without each part, shape (1 + n_parts, ...).
-        confidence: nominal coverage of the interval, such as 0.95.
-        sizes: sizes of the parts, shape (n_parts,), see `degrees`; by default all parts count as equal.
-        scale: function to the scale on which the estimate is nearest to normal, such as `numpy.arctanh` for a
-            correlation. An estimate that is not finite on this scale, such as a correlation of 1, has no interval.
-        back: function back from this scale, such as `numpy.tanh`.
-        heavy: True for an estimate that a few parts can decide, such as a variance: with d for what each part moves it,
-            the degrees of freedom are at most (sum of d^2)^2 / sum of d^4, less 1.
+    `scale` to where it is nearest normal (not finite: no interval) and `back`. `heavy`: a few parts can decide, and
+    degrees are at most (sum of d^2)^2 / sum of d^4, less 1, for what each part moves, d.
 
-    Source: the delete-a-group jackknife, Kott (2001), centred at the estimate from all parts; for the degrees of
-    freedom see `cluster_robust.Weights`.
+    Source: delete-a-group jackknife, Kott (2001), centred at the estimate; `cluster_robust.Weights` for degrees.
     """
     parts, estimate = len(values) - 1, values[0]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -254,8 +173,8 @@ def jackknife_t(
             df = np.fmax(np.fmin(df, squares.sum(axis=0) ** 2 / (squares**2).sum(axis=0) - 1), 1)
         error = np.where(np.isfinite(values[0]), error, np.nan)
         width = distributions.t_quantile((1 + confidence) / 2, df) * error
-        told = (error > LEAST_ERROR) & (parts > 2)
-        p = np.where(told, 2 * distributions.t_tail(np.where(told, np.abs(values[0]) / error, 0), df), np.nan)
+        is_tested = (error > LEAST_ERROR) & (parts > 2)
+        p = np.where(is_tested, 2 * distributions.t_tail(np.where(is_tested, np.abs(values[0]) / error, 0), df), np.nan)
     low, high = (end if back is None else back(end) for end in (values[0] - width, values[0] + width))
     return Jackknife(estimate, low, high, error, p)
 
@@ -269,26 +188,11 @@ def bootstrap_t(
     scale: Callable[[np.ndarray], np.ndarray] | None = None,
     back: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Interval from the standard deviation of an estimate over resamples, with Student's t.
+    """Interval by the SD over resamples (resamples, q) and Student's t, for estimates that change in steps (a jackknife
+    would take a step as a slope).
 
-    This interval is for estimates that change in steps, such as the error of orderings that are chosen from the data. A
-    jackknife would treat a step as a slope.
-
-    Args:
-        estimate: the estimate from all clusters, shape (q,).
-        draws: the estimate in each resample of clusters, shape (resamples, q).
-        confidence: nominal coverage of the interval, such as 0.95.
-        sizes: sizes of the clusters, see `degrees`, shape (n_clusters,).
-        scale: function to the scale on which the estimate is nearest to normal, such as `numpy.log`; by default the
-            estimate stays as it is.
-        back: function back from this scale, such as `numpy.exp`.
-
-    Returns:
-        Lower and upper ends, each of shape (q,). NaN if the estimate has no finite value on the scale, or if more than
-        ``MAX_UNDEFINED`` of the resamples have no finite value on it.
-
-    Source: Efron and Tibshirani (1993), An Introduction to the Bootstrap, Section 6.2; the factor n / (n - 1) makes the
-    variance of a mean unbiased.
+    Source: Efron and Tibshirani (1993), An Introduction to the Bootstrap, Section 6.2, times n / (n - 1) for an
+    unbiased variance of a mean.
     """
     clusters, df = len(sizes), degrees(sizes)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -307,17 +211,8 @@ def bootstrap_t(
 def left_out_interval(
     values: np.ndarray, confidence: float, *, sizes: np.ndarray | None = None, heavy: bool = False
 ) -> np.ndarray:
-    """Ends of the intervals of `jackknife_t`; an estimate that is the same without each part has no interval.
-
-    Args:
-        values: the estimate, then the estimate without each part of the sample, shape (1 + n_parts, q).
-        confidence: nominal coverage of the intervals, such as 0.95.
-        sizes: sizes of the parts, shape (n_parts,), such as numbers of items; by default all parts count as equal.
-        heavy: see `jackknife_t`.
-
-    Returns:
-        Lower and upper ends, shape (2, q). NaN with fewer than three parts, for an estimate that is NaN with all parts
-        or without one of them, and for an estimate that is the same without each part.
+    """Ends of the intervals of `jackknife_t`, shape (2, q); NaN with fewer than three parts, or for an undefined part,
+    or if no part moves the estimate.
     """
     jackknife = jackknife_t(values, confidence, sizes=sizes, heavy=heavy)
     varies = (jackknife.error > LEAST_ERROR) & (len(values) > 3)
@@ -325,17 +220,7 @@ def left_out_interval(
 
 
 def correlation(x: np.ndarray, y: np.ndarray, cluster: np.ndarray, confidence: float) -> Interval:
-    """Pearson's correlation with the jackknife's interval over clusters, on Fisher's scale.
-
-    Args:
-        x: first variable, shape (m,).
-        y: second variable, shape (m,).
-        cluster: index of each value's cluster, from 0, shape (m,).
-        confidence: nominal coverage of the interval, such as 0.95.
-
-    Returns:
-        The correlation and its interval; NaN if x or y does not vary.
-    """
+    """Pearson's r with the jackknife's interval over clusters, on Fisher's scale; NaN if either does not vary."""
     moments = np.column_stack([np.ones(len(x)), x, y, x**2, y**2, x * y])
     n, a, b, aa, bb, ab = left_out_sums(moments, cluster).T
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -346,14 +231,6 @@ def correlation(x: np.ndarray, y: np.ndarray, cluster: np.ndarray, confidence: f
 def interval_of_mean(estimates: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
     """Interval of the mean of independent estimates from their own intervals, which need not be symmetric.
 
-    Args:
-        estimates: the estimates, shape (n,).
-        low: lower end of the interval of each estimate, shape (n,).
-        high: upper end of the interval of each estimate, shape (n,).
-
-    Returns:
-        Lower and upper end; NaN if an end of one of the intervals is NaN.
-
     Source: Zou and Donner (2008), Construction of confidence limits about effect measures: a general approach.
     """
     mean, n = estimates.mean(), len(estimates)
@@ -362,15 +239,7 @@ def interval_of_mean(estimates: np.ndarray, low: np.ndarray, high: np.ndarray) -
 
 
 def sum_units(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Sum over the items of each unit.
-
-    Args:
-        values: one row per item, shape (m, q).
-        unit: index of each item's unit of resampling, from 0 and without gaps, shape (m,).
-
-    Returns:
-        Shape (n_units, q).
-    """
+    """Sum over the items of each unit, (m, q) -> (n_units, q); units are numbered without gaps."""
     order = np.argsort(unit, kind="stable")
     starts = np.flatnonzero(np.diff(unit[order], prepend=-1))
     return np.add.reduceat(values[order], starts, axis=0)
@@ -378,17 +247,7 @@ def sum_units(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 @functools.lru_cache(maxsize=8)
 def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
-    """Count of each unit in each resample, shape (resamples, n_units); read only.
-
-    The counts are the same in all calls with the same arguments. So strategies that read the same items have paired
-    resamples.
-
-    Args:
-        n_units: number of units.
-        resamples: number of resamples.
-        seed: seed of the draws.
-        name: purpose of the draws. Another purpose has other draws from the same seed.
-    """
+    """Count of each unit in each resample, read only; equal arguments have equal draws, so strategies are paired."""
     rng = randomness.generator(seed, name, n_units)
     drawn: np.ndarray = bootstrap_weights(n_units, resamples, rng=rng).astype(float)
     drawn.flags.writeable = False
@@ -396,17 +255,8 @@ def weights(n_units: int, resamples: int, seed: int, name: str) -> np.ndarray:
 
 
 def resampled_sums(table: np.ndarray, unit: np.ndarray, *, resamples: int, seed: int, name: str) -> np.ndarray:
-    """Sums over all items, then over the items in each resample of units.
-
-    Args:
-        table: one row per item, shape (m, q).
-        unit: index of each item's unit of resampling, from 0 and without gaps, shape (m,).
-        resamples: number of resamples.
-        seed: seed of the resamples.
-        name: purpose of the resamples. Calls with the same seed, name and number of units have the same resamples.
-
-    Returns:
-        Shape (1 + resamples, q), the sums over all items first. With only one unit, the resamples are NaN.
+    """Sums over all items, then in each resample of units, (m, q) -> (1 + resamples, q); NaN resamples for one unit.
+    `name` tells draws apart.
     """
     sums = sum_units(table, unit)
     if len(sums) < 2:

@@ -36,7 +36,7 @@ STEPS = 60  # largest number of steps of the search for the smallest bound; the 
 CLOSE = 1e-4  # tolerance of that search: relative for the rate, absolute for the logarithm of the bound
 HALVINGS = 30  # halvings in the search for an end of an interval
 DIGITS = 9  # decimals of differences; smaller ones are due to rounding
-ADJACENT = 14  # last runs in which answers are looked for that were used again
+ADJACENT = 14  # last runs in which answers that were used again are looked for, beside all runs
 
 
 class Difference(NamedTuple):
@@ -138,28 +138,51 @@ def single(runs: np.ndarray, latest: int) -> np.ndarray:
     return np.array([min(part.tail(1.0), part.tail(-1.0)) for part in parts])
 
 
+def distances(runs: np.ndarray) -> np.ndarray:
+    """Distance of each group from its first run, in the runs after it, beside the median group.
+
+    A shock to a whole run moves the median too. It would lengthen most distances else, more than in proportion.
+
+    Args:
+        runs: see `difference`.
+
+    Returns:
+        Shape (n_runs - 1, n_groups); NaN where a run or the first one has no value.
+    """
+    away = runs[1:] - runs[0]
+    median = np.nanmedian(np.where(np.isnan(away).all(axis=1, keepdims=True), 0.0, away), axis=1, keepdims=True)
+    return np.abs(away - median).round(DIGITS)
+
+
 def reused(runs: np.ndarray, weights: np.ndarray) -> float:
     """p-value of new answers in each run, against answers of the run before that are used again.
 
-    Of three runs in a row, the first is as near to the last as the second is. Each group counts how often the second is
-    nearer less how often the first is, in the last `ADJACENT` runs. A change, which is a single large distance, has
-    little weight in a count.
+    Of three runs in a row, the first is as near to the last as the second is. Each group of each such three counts, in
+    all runs or in the last `ADJACENT`. After a change of all groups the second is nearer once, so the three runs in
+    which the second is nearer in most groups are left out.
 
     Args:
         runs, weights: see `difference`. The weighted mean of each run, which a shock to the whole run moves, is taken
-            out.
+            out; one degree of freedom of the groups goes with it.
 
     Returns:
-        The p-value; 1 with less than three runs.
+        The p-value, the smaller one of all runs and the last ones, twice; 1 with less than four runs.
     """
-    if len(runs) < 3:
+    n_groups = runs.shape[1]
+    if len(runs) < 4 or n_groups < 2:
         return 1.0
     values = np.where(np.isnan(runs), np.nanmean(np.where(np.isnan(runs).all(axis=0), 0.0, runs), axis=0), runs)
     own = values - (values @ weights / weights.sum())[:, None]
     nearer = np.abs(own[2:] - own[:-2]) - np.abs(own[2:] - own[1:-1])
     still = (values[2:] == values[:-2]) & (values[2:] == values[1:-1])  # only the mean of the run differs
-    count = np.sign(np.where(still, 0.0, nearer.round(DIGITS)))[-ADJACENT:].sum(axis=0)
-    return float(special.ndtr(-count.sum() / max(math.sqrt(count @ count), 1.0)))
+    sign = np.sign(np.where(still, 0.0, nearer.round(DIGITS)))
+
+    def p(sign: np.ndarray) -> float:
+        rest = np.delete(sign, np.argmax(sign.sum(axis=1)), axis=0)
+        freedom = np.count_nonzero(rest) * n_groups / (n_groups - 1)
+        return float(special.ndtr(-rest.sum() / math.sqrt(max(freedom, 1.0))))
+
+    return min(1.0, 2 * min(p(sign), p(sign[-ADJACENT:])))
 
 
 def interval(

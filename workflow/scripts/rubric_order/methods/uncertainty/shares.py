@@ -10,15 +10,7 @@ from rubric_order.methods.uncertainty import distributions, resampling
 
 
 class Ratio(NamedTuple):
-    """A ratio of sums with its interval.
-
-    Attributes:
-        estimate: the ratio; NaN where nothing was counted.
-        low: lower end of the interval; NaN for fewer than two clusters.
-        high: upper end of the interval; NaN for fewer than two clusters.
-        n: number of values counted.
-        n_clusters: number of clusters with a counted value.
-    """
+    """A ratio with its interval (NaN for fewer than two clusters), number of values and of clusters."""
 
     estimate: float
     low: float
@@ -33,21 +25,11 @@ class Ratio(NamedTuple):
 
 
 def share(values: np.ndarray, cluster: np.ndarray, confidence: float) -> Ratio:
-    """Mean of values from 0 to 1, with an interval within these bounds, also if all values are 0 or all values are 1.
+    """Mean of values from 0 to 1 (NaN does not count), with an interval that also all 0 or all 1 have.
 
-    The interval is that of Clopper and Pearson for a number of independent values. This number is such that the mean of
-    these values would have the error of the jackknife over clusters. Quantiles of Student's t correct the number for
-    the uncertainty of the error. The number is at most the one that the given values would have if they were
-    independent: the number of values if they are 0 or 1, and more if they vary less. If the error is 0, for example
-    because all values are the same, the number is the effective number of clusters (`resampling.effective`).
-
-    Args:
-        values: values from 0 to 1, shape (m,); NaN does not count.
-        cluster: index of each value's cluster, from 0, shape (m,).
-        confidence: nominal coverage of the interval, such as 0.95.
-
-    Source: Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
-    estimated from survey data.
+    Clopper and Pearson's for the number of independent values with the jackknife's error, corrected by Student's t, at
+    most that of the values themselves; the effective clusters if the error is 0. Source: Korn and Graubard (1998),
+    Confidence intervals for proportions with small expected number of positive counts.
     """
     parts, estimate, n, sizes = _sums(values, cluster)
     count = len(sizes)
@@ -66,18 +48,10 @@ def share(values: np.ndarray, cluster: np.ndarray, confidence: float) -> Ratio:
 
 
 def mean(values: np.ndarray, cluster: np.ndarray, confidence: float, *, bounds: tuple[float, float]) -> Ratio:
-    """Mean of values, with the jackknife's interval over clusters and Student's t, cut off at the bounds of the values.
+    """Mean of values within `bounds`, with the jackknife's interval by Student's t, cut off there.
 
-    If the jackknife's error is 0, for example because all values are the same, each end is the mean of a population in
-    which a share of the values is at the bound, and all other values are at the estimate. The share is such that a
-    sample of independent values has no value at the bound with probability (1 - confidence) / 2. The size of the sample
-    is the effective number of clusters (`resampling.effective`).
-
-    Args:
-        values: values within `bounds`, shape (m,); NaN does not count.
-        cluster: index of each value's cluster, from 0, shape (m,).
-        confidence: nominal coverage of the interval, such as 0.95.
-        bounds: least and greatest possible value.
+    If the error is 0, an end is the mean if a share of values at the bound is missed by `resampling.effective` draws
+    with probability (1 - confidence) / 2.
     """
     parts, estimate, n, sizes = _sums(values, cluster)
     count = len(sizes)
@@ -92,20 +66,13 @@ def mean(values: np.ndarray, cluster: np.ndarray, confidence: float, *, bounds: 
 
 
 def _sums(values: np.ndarray, cluster: np.ndarray) -> tuple[np.ndarray, float, int, np.ndarray]:
-    """Sums, mean and counts of the values that are not NaN.
-
-    Returns:
-        - Sum and number of the values: for all clusters, then without each part of the clusters.
-        - Mean of the values; NaN if there are no values.
-        - Number of values.
-        - Number of values in each cluster that has values.
-    """
+    """Sum and number of values for all clusters and without each part; their mean, number, and number by cluster."""
     values = np.asarray(values, dtype=float)
-    given = ~np.isnan(values)
-    _, unit = np.unique(np.asarray(cluster)[given], return_inverse=True)
-    table = np.column_stack([values[given], np.ones(given.sum())])
+    counts = ~np.isnan(values)
+    _, unit = np.unique(np.asarray(cluster)[counts], return_inverse=True)
+    table = np.column_stack([values[counts], np.ones(counts.sum())])
     parts = resampling.left_out_sums(table, unit)
-    return parts, float(parts[0, 0] / parts[0, 1]) if given.any() else np.nan, int(given.sum()), np.bincount(unit)
+    return parts, float(parts[0, 0] / parts[0, 1]) if counts.any() else np.nan, int(counts.sum()), np.bincount(unit)
 
 
 def _error(parts: np.ndarray) -> float:

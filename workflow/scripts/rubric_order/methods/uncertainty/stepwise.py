@@ -7,13 +7,7 @@ import numpy as np
 
 
 class Linear(NamedTuple):
-    """Fit of a linear model.
-
-    Attributes:
-        rss: residual sum of squares.
-        rank: number of coefficients that the data determine, including the intercept.
-        n: number of rows.
-    """
+    """Residual sum of squares, determined coefficients (with the intercept), and rows of a linear model."""
 
     rss: float
     rank: int
@@ -35,10 +29,9 @@ class Removal(NamedTuple):
 
 
 def aic(rss: float, rank: int, n: int) -> float:
-    """n ln(RSS / n) + 2 rank: the value that R's `extractAIC` gives, and that Shi et al. print.
+    """n ln(RSS / n) + 2 rank, as R's `extractAIC`, and as Shi et al. print.
 
-    Two things differ from Equation 6 of Shi et al.: the variance is not counted among the coefficients, and the
-    constant n ln(2 pi) + n is left out. Differences between models of the same rows are as in Equation 6.
+    Their Equation 6 also counts the variance and n ln(2 pi) + n; differences are the same.
     """
     return n * float(np.log(rss / n)) + 2 * rank
 
@@ -53,28 +46,18 @@ def columns(values: Sequence[Any]) -> np.ndarray:
 
 
 def fit(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> Linear:
-    """Least squares of an outcome on an intercept and some terms, which may be collinear.
-
-    Args:
-        y: outcome of each row, shape (n,).
-        terms: columns of each term, shape (n, m), see `columns`.
-    """
+    """Least squares of an outcome on an intercept and some terms, which may be collinear."""
     x = np.column_stack([np.ones(len(y)), *terms.values()])
     scale = np.abs(x).max(axis=0)
     values, vectors = np.linalg.eigh((x / scale).T @ (x / scale))
-    kept = values > 1e-10 * values.max()
-    basis = x / scale @ vectors[:, kept] / np.sqrt(values[kept])
+    positive = values > 1e-10 * values.max()
+    basis = x / scale @ vectors[:, positive] / np.sqrt(values[positive])
     rest = y - basis @ (basis.T @ y)
-    return Linear(float(rest @ rest), int(kept.sum()), len(y))
+    return Linear(float(rest @ rest), int(positive.sum()), len(y))
 
 
 def removals(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> list[Removal]:
-    """The whole model, and the model without each term, sorted by AIC: a table of Shi et al.'s Appendix E.
-
-    Args:
-        y: outcome of each row, shape (n,).
-        terms: columns of each term, shape (n, m), see `columns`.
-    """
+    """The whole model, and the model without each term, sorted by AIC: a table of Shi et al.'s Appendix E."""
     whole = fit(y, terms)
     rows = [Removal(None, 0, 0.0, whole.rss, whole.aic)]
     for name in terms:
@@ -84,13 +67,7 @@ def removals(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> list[Removal]:
 
 
 def search(y: np.ndarray, terms: Mapping[str, np.ndarray]) -> list[str]:
-    """Terms of a model that neither dropping nor adding a term improves; the search starts with all terms.
-
-    Each step drops or adds the term that gives the least AIC. The search ends when the AIC no longer falls.
-
-    Args:
-        y: outcome of each row, shape (n,).
-        terms: columns of each term that the model may have, shape (n, m), see `columns`.
+    """Terms of the model that neither dropping nor adding one improves, by steps of least AIC from all terms.
 
     Source: Venables and Ripley (2002), Modern Applied Statistics with S, Section 6.8; R's `step(direction = "both")`.
     """

@@ -36,11 +36,7 @@ def engines() -> tuple[str, ...]:
 
 
 def kind(block: object) -> type[Judge] | None:
-    """The model of a judge's block of config; None if no model has its engine.
-
-    Raises:
-        InputError: the engine's package is faulty, see `Plugins.load`.
-    """
+    """Model of a judge's block of config; None if no model has its engine."""
     engine = block.get("engine") if isinstance(block, Mapping) else None
     if engine == "openai" and isinstance(block, Mapping):
         return Server if block.get("serve") is not None else Endpoint
@@ -55,13 +51,8 @@ def kind(block: object) -> type[Judge] | None:
 
 
 def _chosen(block: object) -> tuple[type[Judge], object]:
-    """The model of a judge's block, and the block without keys of other kinds of judges.
-
-    Such a key is dropped if it is null or has its default.
-
-    Raises:
-        PydanticCustomError: the engine or the address is missing, the engine is unknown, or a key of another kind has
-            another value.
+    """Model of a judge's block, and the block without keys of other kinds of judges that are null or have their
+    default.
     """
     if not isinstance(block, Mapping):
         raise PydanticCustomError("dict_type", "expected a mapping")
@@ -70,16 +61,16 @@ def _chosen(block: object) -> tuple[type[Judge], object]:
     model = kind(block)
     if model is None:
         raise PydanticCustomError("engine", "unknown engine")
-    kept = {}
+    settings = {}
     for key, value in block.items():
         others = [other for other in KINDS if key in other.model_fields]
         if key in model.model_fields or not others:
-            kept[key] = value
+            settings[key] = value
         elif value is not None and value != _usual(others[0], key):
-            raise _wrong_key(key, _of_another(key, model, others))
-    if model is Endpoint and kept.get("base_url") is None:
+            raise _wrong_key(key, _wrong_kind(key, model, others))
+    if model is Endpoint and settings.get("base_url") is None:
         raise _wrong_key("base_url", f"engine 'openai' {NEEDS_ADDRESS}")
-    return model, kept
+    return model, settings
 
 
 def _wrong_key(key: str, problem: str) -> PydanticCustomError:
@@ -90,12 +81,11 @@ NEEDS_ADDRESS = "needs either base_url, or serve for a server of its own"
 
 
 def _usual(model: type[Judge], key: str) -> object:
-    """The default of a key; None if the key is required."""
     field = model.model_fields[key]
     return None if field.is_required() else plain(field.get_default(call_default_factory=True))
 
 
-def _of_another(key: str, model: type[Judge], others: list[type[Judge]]) -> str:
+def _wrong_kind(key: str, model: type[Judge], others: list[type[Judge]]) -> str:
     """Message about a key that judges of another kind have."""
     if model is Server:
         return {
@@ -115,10 +105,8 @@ AnyJudge = Annotated[Judge, Chosen(_chosen)]
 
 
 def read(block: Mapping[str, Any]) -> Judge:
-    """A judge from the block that a job gets.
-
-    Args:
-        block: the judge's settings. For a judge that makes reference answers, ``roles`` has the sampling of its roles.
+    """Judge from the block that a job gets; ``roles`` has the sampling of those that write and review reference
+    answers.
     """
     block = dict(block)
     roles = block.pop("roles", None)
@@ -127,7 +115,7 @@ def read(block: Mapping[str, Any]) -> Judge:
     judge = model.model_validate(checked)
     if roles is None:
         return judge
-    return judge.with_roles(**{role: SamplingChange.model_validate(sampling) for role, sampling in roles.items()})
+    return judge.add_roles(**{role: SamplingChange.model_validate(sampling) for role, sampling in roles.items()})
 
 
 def tracked(judge: Judge) -> dict[str, Any]:

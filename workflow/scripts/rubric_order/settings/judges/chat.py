@@ -59,11 +59,9 @@ class Chat(OverHttp):
 
     @property
     def draws_at(self) -> float | None:
-        """The temperature at which the judge's score is one draw from its option probabilities, see `Judge`."""
         return None if self.extra_body else super().draws_at
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """Add the number of likeliest tokens, if they are requested. From vLLM, the labels are requested instead."""
         reads_options = "criteria_format" in formats or self.answer_format == "score"
         likeliest = self.top_logprobs if self.dialect != "vllm" and reads_options else None
         return super()._identity_of_kind(formats) | {"top_logprobs": likeliest}
@@ -91,9 +89,8 @@ class Batch(Settings):
 def seconds(duration: str) -> float:
     """Length of a duration of config in seconds.
 
-    Examples:
-        >>> seconds("90m")
-        5400.0
+    >>> seconds("90m")
+    5400.0
     """
     return float(duration[:-1]) * UNITS[duration[-1]]
 
@@ -115,7 +112,6 @@ class Endpoint(Addressed, Chat):
 
     @property
     def batches(self) -> Batch | None:
-        """Settings of batches; None if each request is a separate call."""
         return self.batch if isinstance(self.batch, Batch) else Batch() if self.batch else None
 
     def _problems(self) -> Iterator[str]:
@@ -125,7 +121,6 @@ class Endpoint(Addressed, Chat):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Abilities of the endpoint, as far as config tells them."""
         is_vllm = self.dialect == "vllm"
         return Capabilities(
             log_probabilities=is_vllm or self.top_logprobs > 0,
@@ -170,11 +165,10 @@ class Server(Chat, Loaded):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Abilities of vLLM, with prices if config has some."""
         return replace(super().capabilities, prices=self.prices)
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """The server's arguments and the dialect of vLLM. The time that it may take to start does not count."""
+        """The time that a server may take to start does not count."""
         values = Loaded._identity_of_kind(self, formats) | super()._identity_of_kind(formats)
         arguments = {"arguments": whole(self.serve.arguments or {})}
         return values | {"serve": arguments, "dialect": "vllm", "top_logprobs": None}

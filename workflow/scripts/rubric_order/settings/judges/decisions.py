@@ -45,7 +45,6 @@ class Decisions(Addressed):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Abilities of the endpoint."""
         return Capabilities(
             constrained=False,
             writes=False,
@@ -60,7 +59,6 @@ class Decisions(Addressed):
         return 0.0
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """Leave out the settings of judges that write text: they do not count."""
         return super()._identity_of_kind(formats) | dict.fromkeys(("sampling", *OF_WRITERS))
 
     def _problems(self) -> Iterator[str]:

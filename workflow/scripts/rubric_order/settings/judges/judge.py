@@ -62,8 +62,6 @@ ENTRY_POINTS = "rubric_order.engines"  # group of entry points
 
 
 class Message(Settings):
-    """A message of a prompt."""
-
     role: Literal["system", "user", "assistant"] = setting(..., "Role of the speaker.")
     content: Text = setting(..., "Text of the message, as a Jinja template.")
 
@@ -79,8 +77,6 @@ class Sampling(Settings):
 
 
 class SamplingChange(Change):
-    """Settings of sampling to change."""
-
     temperature: Temperature | None = setting(None, TEMPERATURE, otherwise="")
     top_p: TopP | None = setting(None, TOP_P, otherwise="")
     max_tokens: MaxTokens | None = setting(None, MAX_TOKENS, otherwise="")
@@ -99,8 +95,6 @@ class Profile(Change):
 
 
 class EndpointProfile(Profile):
-    """A variant of a judge over an endpoint."""
-
     extra_body: Arguments = setting(
         None, "Fields of the request that differ from the judge's own (engine openai).", otherwise=""
     )
@@ -129,12 +123,7 @@ def variants() -> Any:
 
 
 class Blocks(NamedTuple):
-    """Blocks of tokens in which an engine's prefix cache keeps prompts.
-
-    Attributes:
-        size: tokens per block.
-        least: smallest number of tokens of a shared prefix that the cache finds.
-    """
+    """Tokens per block of an engine's prefix cache, and the fewest tokens of a shared prefix that it finds."""
 
     size: int
     least: int = 0
@@ -142,18 +131,11 @@ class Blocks(NamedTuple):
 
 @dataclass(frozen=True)
 class Capabilities:
-    """Abilities of a judge's engine. Other code asks for abilities, and not for the kind of judge.
+    """Abilities of a judge's engine, for which other code asks in place of its kind.
 
-    Attributes:
-        log_probabilities: whether it gives the log-probabilities of labels where they are read.
-        several_questions: whether it answers prompts that ask several questions.
-        constrained: whether it can continue a given beginning of an answer, and can be restricted to labels. Second
-            requests, prefixes of answers, and criteria in lines need this.
-        tokenizer: whether the tokenizer of its model can be on this machine, to count tokens.
-        prefix_cache: blocks of its prefix cache; None if every prompt is computed whole.
-        prices: prices of its calls; None if calls cost nothing or the price is not known.
-        writes: whether it answers in text.
-        labels: whether its prompts show the IDs of levels.
+    `log_probabilities` of labels where they are read; `constrained`: continues a beginning, and can be restricted to
+    labels (second requests and criteria in lines need it); `tokenizer`: may be on this machine; `labels`: prompts show
+    level IDs.
     """
 
     log_probabilities: bool = True
@@ -314,11 +296,7 @@ class Judge(Settings):
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """A judge from a JSON file with the judge's block, see `read`.
-
-        Raises:
-            InputError: the file cannot be read, or holds no judge of this kind.
-        """
+        """Judge of this kind from a JSON file with its block, see `read`."""
         from rubric_order.settings.judges import read
 
         try:
@@ -329,20 +307,16 @@ class Judge(Settings):
             raise InputError(f"{path}: expected a judge of kind {cls.__name__}, found {type(judge).__name__}")
         return judge
 
-    def with_weights(self, described: Mapping[str, str]) -> Self:
+    def add_weights(self, described: Mapping[str, str]) -> Self:
         """The judge with the identity of its weights, see `weights.describe`: a digest, or the commit on the hub."""
         judge = self.changed(**{name: value for name, value in described.items() if name == "revision"})
         judge._weights = described.get("weights")
         return judge
 
     def identity(self, formats: Collection[str]) -> dict[str, Any]:
-        """The part of the settings on which answers to the prompts of a probe depend.
+        """Settings on which answers to a probe's prompts depend; `formats` names those of role `FORMAT` that count.
 
-        A local model is identified by the content of its weights. Neither its path nor its name is part of a request's
-        name. A number counts as the same however it is written, so temperatures 0 and 0.0 are the same.
-
-        Args:
-            formats: settings of role `FORMAT` that the probe's requests depend on.
+        A local model counts by the content of its weights, not by path or name; temperatures 0 and 0.0 are the same.
         """
         values = {}
         for name, field in type(self).model_fields.items():
@@ -350,12 +324,12 @@ class Judge(Settings):
             if role is Role.IDENTITY or (role is Role.FORMAT and name in formats):
                 values[name] = whole(plain(getattr(self, name))) if self._has(name, field) else None
         values |= self._identity_of_kind(formats)
-        kept = {name: value for name, value in values.items() if value is not None and value is not False}
-        kept["version"] = IDENTITY_VERSION
+        parts = {name: value for name, value in values.items() if value is not None and value is not False}
+        parts["version"] = IDENTITY_VERSION
         if self._weights is not None:
-            del kept["model"]
-            return kept | {"weights": self._weights}
-        return kept | {"model": self.shown_name}
+            del parts["model"]
+            return parts | {"weights": self._weights}
+        return parts | {"model": self.shown_name}
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
         """Settings of this kind of judges that have another form in `identity` than in config."""
@@ -363,22 +337,19 @@ class Judge(Settings):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Abilities of the judge's engine."""
         return Capabilities()
 
     @property
     def weights(self) -> str | None:
-        """Digest of a local model's weights, see `with_weights`; None for other models."""
+        """Digest of a local model's weights, see `add_weights`; None for other models."""
         return self._weights
 
     @property
     def shown_name(self) -> str:
-        """The judge's model without the path to it."""
         return Path(self.model).name if is_local(self.model) else self.model
 
     @property
     def currency(self) -> str:
-        """Currency of the judge's prices; empty without prices."""
         return ""
 
     @property
@@ -397,7 +368,7 @@ class Judge(Settings):
         return False
 
     @property
-    def of_moving_revision(self) -> bool:
+    def has_moving_revision(self) -> bool:
         """True if the hub decides which weights answer, because config names no commit."""
         return self.has_open_weights and not is_local(self.model)
 
@@ -418,10 +389,10 @@ class Judge(Settings):
 
     @property
     def draws_at(self) -> float | None:
-        """The temperature at which the judge's score is one draw from its option probabilities.
+        """Temperature at which the score is one draw from its option probabilities; None if it is not known, or is no
+        such draw.
 
-        None if it is not known, or if the score is not such a draw: text before the score differs between repeats, or
-        an endpoint or nucleus sampling changes the probabilities.
+        Text before the score differs between repeats; endpoints and nucleus sampling change the probabilities.
         """
         thinks = self.chat_template_kwargs.get("enable_thinking")
         draws = self.answer_format == "score" and not thinks and self.sampling.top_p == 1
@@ -433,11 +404,7 @@ class Judge(Settings):
         return self.greedy_repeats == "reuse" and self.sampling.temperature == 0
 
     def under(self, profile: str) -> Self:
-        """The judge under one of its profiles; `DEFAULT_PROFILE` changes nothing.
-
-        Raises:
-            KeyError: the judge has no such profile.
-        """
+        """The judge under one of its profiles; `DEFAULT_PROFILE` changes nothing."""
         if profile == DEFAULT_PROFILE:
             return self
         changes = self.profiles[profile].block()
@@ -452,7 +419,7 @@ class Judge(Settings):
         """True if the judge has answers about a dataset. A judge that is asked always has."""
         return True
 
-    def with_roles(self, *, writing: SamplingChange, reviewing: SamplingChange) -> Self:
+    def add_roles(self, *, writing: SamplingChange, reviewing: SamplingChange) -> Self:
         """The judge with only two profiles, one to write and one to review reference answers."""
         roles = {WRITING: writing, REVIEWING: reviewing}
         return self.changed(profiles={name: _role(sampling) for name, sampling in roles.items()})
@@ -466,14 +433,8 @@ class Judge(Settings):
         return {profile for profile in profiles if self.under(profile).reuses_greedy}
 
     def varied(self, profiles: Iterable[str], path: str) -> dict[str, object]:
-        """Values of a setting: under each profile that sets it, and under the default profile.
-
-        Args:
-            profiles: ids of profiles; the judge need not have them.
-            path: path of the setting, such as ``sampling/temperature``.
-
-        Returns:
-            Dictionary from a profile to the value. Profiles that do not set it are left out.
+        """Values of a setting by profile, where it sets the `path` (``sampling/temperature``), and of the default
+        profile.
         """
         blocks = {DEFAULT_PROFILE: self.block()} | {name: profile.block() for name, profile in self.profiles.items()}
         values = {name: _at(blocks[name], path) for name in profiles if name in blocks}
@@ -488,11 +449,10 @@ class Judge(Settings):
 
     def problems_of_profile(self, profile: str) -> Iterator[str]:
         """Contradictions that a profile adds: each text is the key and its problem."""
-        own = list(self._problems_of_any_profile())
-        yield from (problem for problem in self.under(profile)._problems_of_any_profile() if problem not in own)
+        usual = list(self._problems_of_any_profile())
+        yield from (problem for problem in self.under(profile)._problems_of_any_profile() if problem not in usual)
 
     def _problems_of_any_profile(self) -> Iterator[str]:
-        """Contradictions in settings that a profile can change, for judges of any kind and for judges of this kind."""
         yield from self._problems_of_profile()
         if tag := TAG_OF_TEMPLATE.search(self.system_prompt or ""):
             yield (
@@ -524,11 +484,7 @@ FORMATS = tuple(fields(Judge, [Role.FORMAT]))  # settings that say how answers a
 
 
 class Engine:
-    """Part of an engine that settings need. `judging.engines.Engine` is the whole class.
-
-    Attributes:
-        JUDGE: model of the settings of the engine's judges.
-    """
+    """Part of an engine that settings need, see `judging.engines.Engine`: the model of its judges' settings."""
 
     JUDGE: type[Judge]
 

@@ -58,14 +58,7 @@ class Prices(Settings):
     currency: str = setting(None, "Name of the currency.", otherwise="`USD`")
 
     def cost(self, prompt: int, completion: int, cached: int = 0, written: int = 0) -> float:
-        """Price of a call.
-
-        Args:
-            prompt: tokens of the prompt.
-            completion: tokens of the answer.
-            cached: tokens of the prompt that were in the cache.
-            written: tokens of the prompt that were written to the cache.
-        """
+        """Price of a call, from tokens of prompt and answer; `cached` and `written` are tokens of the prompt."""
         from_cache = self.prompt if self.cached is None else self.cached
         into_cache = self.prompt if self.cache_write is None else self.cache_write
         parts = (prompt - cached - written) * self.prompt + cached * from_cache + written * into_cache
@@ -108,12 +101,10 @@ class Metered(Judge):
 
     @property
     def currency(self) -> str:
-        """Currency of the judge's prices."""
         return (self.prices.currency or "USD") if self.prices else ""
 
     @property
     def limits_tokens(self) -> bool:
-        """True if there is a limit on tokens or cost."""
         return any(limit is not None for limit in (self.tokens_per_minute, self.budget.tokens, self.budget.cost))
 
     def _problems(self) -> Iterator[str]:

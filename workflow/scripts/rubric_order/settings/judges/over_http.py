@@ -27,11 +27,8 @@ ENDPOINT_BLOCKS = Blocks(128, least=1024)  # from the guide to OpenAI's prompt c
 
 
 class OverHttp(Metered):
-    """A judge that is asked over HTTP, whoever runs the server.
-
-    Attributes:
-        IN_BODY: dictionary from a field of a request to the setting that writes it. `extra_body` may not repeat these
-            fields.
+    """A judge that is asked over HTTP; `IN_BODY` maps fields of a request, which `extra_body` may not repeat, to
+    settings.
     """
 
     IN_BODY: ClassVar[Mapping[str, str]] = {}
@@ -60,17 +57,15 @@ class OverHttp(Metered):
 
     @property
     def accepted_names(self) -> set[str]:
-        """Names that the model may give itself in answers. They do not tell its version."""
         return {self.shown_name, *self.accept_models}
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """Further fields of the request, if there are any."""
         return {"extra_body": whole(self.extra_body) or None}
 
     def _problems_of_profile(self) -> Iterator[str]:
-        for key, own in self.IN_BODY.items():
+        for key, name in self.IN_BODY.items():
             if key in self.extra_body:
-                yield f"extra_body/{key}: set {own} instead"
+                yield f"extra_body/{key}: set {name} instead"
         for key in NOT_IN_BODY & self.extra_body.keys():
             yield f"extra_body/{key}: leave it out; an answer is read whole"
 

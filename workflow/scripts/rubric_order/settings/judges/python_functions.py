@@ -79,7 +79,6 @@ class PythonCallable(Metered):
 
     @property
     def is_local(self) -> bool:
-        """False, since the model is only a name."""
         return False
 
     @property
@@ -92,11 +91,7 @@ class PythonCallable(Metered):
         return self.changed(model=self.shown_name, takes=self.takes or takes, version=self.version or version)
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """The function and its version. If the version is a digest of source code, the module's name does not count.
-
-        Raises:
-            ValueError: the version is not known yet, see `resolved`.
-        """
+        """The module's name does not count if the version is a digest of source code."""
         if self.version is None:
             raise ValueError(f"{self.function}: its version is not known")
         is_digest = self.version.startswith(OF_SOURCE)

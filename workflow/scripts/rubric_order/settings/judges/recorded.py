@@ -62,16 +62,14 @@ class Recorded(Judge):
 
     @property
     def reading(self) -> dict[str, Any]:
-        """Arguments by which the judge's records are read, see `recorded.reads.read`."""
+        """Arguments by which the judge's records are read, see `recorded.plans.read`."""
         return {"prompt_style": self.prompt_style, "duplicates": self.duplicates, "labels": self.labels}
 
     def is_about(self, dataset: Dataset) -> bool:
-        """True if the judge has answers about a dataset."""
         return self.adapters is None or dataset.adapter in self.adapters
 
     @property
     def option_letters(self) -> str | None:
-        """Letters that named the options, lowest score first; None if numbers named them."""
         return LETTERS[: self.n] if self.prompt_style in LETTERED_STYLES else None
 
     @property

@@ -29,7 +29,6 @@ Shape = Annotated[str, StringConstraints(pattern="^(none|first|last|u_shaped)$")
 
 
 def _weight(of: str, owner: str, sharing: str) -> Any:
-    """Setting of the spread of log-weights that are drawn for each item or group."""
     return setting(
         0, f"Standard deviation of the random log-weight of each {of} that {owner} has. All {sharing} share it."
     )
@@ -154,7 +153,6 @@ class Simulated(Judge):
     )
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """All parameters except the time that an answer takes."""
         if self.simulation is None:
             return {}
         values = whole(self.simulation.block())

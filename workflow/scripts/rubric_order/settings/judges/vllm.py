@@ -86,24 +86,20 @@ class Loaded(Judge):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Abilities of vLLM."""
         size = self.engine_args.get("block_size") or (GPU_BLOCK_TOKENS if self.gpu else CPU_BLOCK_TOKENS)
         caches = self.engine_args.get("enable_prefix_caching") is not False
         return Capabilities(tokenizer=True, prefix_cache=Blocks(size) if caches else None)
 
     @property
     def has_open_weights(self) -> bool:
-        """True if config does not fix the weights that answer."""
         pinned = re.fullmatch("[0-9a-f]{40}", self.revision or "") is not None
         return not self.gguf and (is_local(self.model) or not pinned)
 
     @property
     def needs_conversion(self) -> bool:
-        """True if the workflow makes the judge's weights from a GGUF file."""
         return self.gguf is not None
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """Arguments of the engine that may change an answer. Other arguments do not count."""
         return {
             "engine_args": {name: whole(value) for name, value in self.engine_args.items() if name not in SPEED} or None
         }
@@ -131,7 +127,6 @@ class Vllm(Loaded):
 
     @property
     def draws_at(self) -> float | None:
-        """The temperature at which the judge's score is one draw from its option probabilities, see `Judge`."""
         return None if self.reasoning_end else super().draws_at
 
     def _problems(self) -> Iterator[str]:

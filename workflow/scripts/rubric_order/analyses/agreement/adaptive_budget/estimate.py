@@ -36,8 +36,7 @@ class Items(NamedTuple):
         values: score of each item under each ordering, shape (m, N), without gaps.
         order: indices of the orderings of each item's reads, from the first read to the last, shape (m, N).
         group: index of each item's group, from 0, shape (m,).
-        cell: index of each item's combination of group and criterion, from 0, shape (m,). An item's place is its rank
-            among the items of its cell.
+        cell: index of each item's combination of group and criterion, from 0, shape (m,).
         scale: lowest and highest possible score, and number N of reads of an item.
         whole: True if scores are whole numbers.
     """
@@ -60,11 +59,7 @@ class Items(NamedTuple):
         return np.take_along_axis(self.values, self.order, axis=1)
 
     def only(self, rows: np.ndarray) -> "Items":
-        """Some of the items, with groups and cells numbered anew.
-
-        Args:
-            rows: True for the items that are kept, shape (m,).
-        """
+        """Some of the items, with groups and cells numbered anew."""
         group, cell = (np.unique(number[rows], return_inverse=True)[1] for number in (self.group, self.cell))
         return self._replace(values=self.values[rows], order=self.order[rows], group=group, cell=cell)
 
@@ -75,8 +70,8 @@ class Outcome(NamedTuple):
     Attributes:
         claims: claim about each item at its last read.
         tracks: estimate of each item after each read, shape (m, N).
-        factor: factor by which standard errors are multiplied, mean over folds. NaN for a rule that learns nothing.
-        n_learning: number of groups from which the rule is learnt, mean over folds. NaN for a rule that learns nothing.
+        factor: factor by which standard errors are multiplied, mean over folds.
+        n_learning: number of groups from which the rule is learnt, mean over folds.
     """
 
     claims: boundary.Claims
@@ -97,21 +92,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Replay the complete reads of items in random order, and stop each item by a rule.
 
-    The number to be estimated is the item's mean over all orderings of the strategy, from the answers that the judge
-    gave. This mean is certain once all orderings are read. It is not a mean over repeats of an ordering. Items without
-    a score in some ordering have no such mean and are left out (`n_incomplete`).
-
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`.
-        confidence: nominal coverage of the intervals over groups (`ci_low`, `ci_high`), such as 0.95.
-        seed: seed of the sequence of each item's reads, of folds and of draws.
-        targets: target widths of an item's interval, in points. An item stops when its interval is at most as wide as
-            the target.
-        level: share of the items' intervals that should contain the item's mean.
-        folds: number of parts into which groups are divided. The items of each part are stopped by a rule that is
-            learnt from the other parts.
-        draws: number of random orders in which each item is replayed to learn a rule.
-
     Returns:
         One row per combination of `KEYS`, `readout`, `rule`, `goal`, `target` and `quantity`. Clusters are groups.
 
@@ -120,18 +100,8 @@ def estimate(
         - ``sequence``: a confidence sequence, which assumes only that reads are in random order
           (`sequences.intervals`).
         - ``learnt``: a rule that is learnt from complete reads of the groups in the other folds (`boundary.learn`).
-          `n_learning` is the number of these groups. `factor` is the factor by which standard errors are multiplied.
-          Both are means over folds. `factor` is infinite if, for any fold, the groups to learn from are too few, or no
-          factor is good enough.
-        - ``fixed``: `k` reads of every item. The estimate is their mean.
-        - ``fixed_learnt``: `k` reads of every item. What their orderings add in the groups of the other folds is
-          subtracted before the mean is taken.
-
-        `goal` is ``width`` or ``width_or_place``. With the latter, an item also stops when its place (its rank among
-        the candidates of its group and criterion) is settled: when its interval overlaps with the interval of no other
-        candidate. For this comparison, rule ``sequence`` uses wider intervals: they miss an item's mean with
-        probability ``(1 - level) / candidates`` at most. Rows of ``fixed`` and ``fixed_learnt`` have neither goal nor
-        target, and only the quantity ``rmse``.
+        - ``fixed``, ``fixed_learnt``: `k` reads of every item, as they are, and without what each ordering adds in
+          other groups.
 
         `quantity` is one of:
 
@@ -149,10 +119,6 @@ def estimate(
         - ``outside_fixed``: this share if every item gets the same number of reads, which is ``reads``.
         - ``reads_fixed``: number of reads with which the error is ``rmse`` if every item gets this number.
         - ``saved``: 1 - ``reads`` / ``reads_fixed``.
-
-        Intervals are over groups. From ``coverage`` to ``place_right`` they are Korn and Graubard's. The other
-        quantities have intervals of a jackknife with Student's t. Intervals do not allow for the uncertainty of what
-        was learnt.
 
     Source: ours; see `sequences` and `boundary`.
     """
@@ -176,12 +142,8 @@ def estimate(
 
 
 def items_of(block: blocks.Block, readout: Readout, seed: int) -> tuple[Items | None, int]:
-    """Items with a score in every ordering, and the number of other items. The items are None if `lay_out` gives None.
-
-    Args:
-        block: the reads.
-        readout: readout of the scores.
-        seed: seed of the sequence of each item's reads.
+    """Items with a score in every ordering, and the number of other items. The items are None if `lay_out` gives
+    None.
     """
     laid = lay_out(block, readout)
     if laid is None:
@@ -210,13 +172,7 @@ class Sequences(NamedTuple):
 
 
 def sequences_of(items: Items, alpha: float) -> Sequences:
-    """Confidence sequences of items, with each item's reads in the sequence of the replay.
-
-    Args:
-        items: items, with the sequence of their reads.
-        alpha: probability that at least one of an item's intervals misses the item's mean. For `places`, the candidates
-            of a group and criterion share this probability equally.
-    """
+    """Confidence sequences of items, with each item's reads in the sequence of the replay."""
     read, options = items.read, {**items.scale._asdict(), "whole": items.whole}
     ends, places = (
         sequences.intervals(read, alpha=part, **options)
@@ -226,13 +182,7 @@ def sequences_of(items: Items, alpha: float) -> Sequences:
 
 
 def by_sequence(items: Items, walk: Sequences, goal: Goal) -> Outcome:
-    """Outcome of stopping items by their confidence sequences, without learning from other groups.
-
-    Args:
-        items: items, with the sequence of their reads.
-        walk: confidence sequences of the items.
-        goal: target width of intervals, and whether an item also stops when its place is settled.
-    """
+    """Outcome of stopping items by their confidence sequences, without learning from other groups."""
     widths = walk.ends[..., 1] - walk.ends[..., 0]
     places = walk.places if goal.place else None
     stops = stopping.stop(widths, items.scale.size, goal.target, stopping.grouped(items.cell), places=places)
@@ -241,18 +191,7 @@ def by_sequence(items: Items, walk: Sequences, goal: Goal) -> Outcome:
 
 
 def by_learning(items: Items, goal: Goal, name: str, *, seed: int, folds: int, draws: int) -> Outcome:
-    """Outcome of stopping items by rules that are learnt from other groups, in folds.
-
-    Args:
-        items: items, with the sequence of their reads.
-        goal: target width of intervals, whether an item also stops when its place is settled, and the share of claims
-            that may be wrong.
-        name: name of the reads. Reads of another name have other folds and draws from the same seed.
-        seed: seed of folds and of draws.
-        folds: number of parts into which groups are divided. The items of each part are stopped by a rule that is
-            learnt from the other parts.
-        draws: number of random orders in which each item is replayed to learn a rule.
-    """
+    """Outcome of stopping items by rules that are learnt from other groups, in folds."""
     count = int(items.group.max()) + 1
     fold = learning.folds(count, folds, seed=seed, name=name)[items.group]
     m = len(items.values)
@@ -278,7 +217,6 @@ def by_learning(items: Items, goal: Goal, name: str, *, seed: int, folds: int, d
 def _rows(
     items: Items, name: str, targets: Sequence[float], alpha: float, confidence: float, options: dict[str, Any]
 ) -> Iterator[tuple[Row, Row]]:
-    """The rows of one block and readout, as parts for `tidy.from_parts`."""
     several = int(items.group.max()) > 0
     if not several:
         log.warning("%s: one group; nothing can be learnt from others", name)
@@ -298,7 +236,6 @@ def _rows(
 
 
 def _fixed(items: Items, outcome: Outcome, rule: str, confidence: float) -> tuple[Row, Row]:
-    """Rows of the error if every item gets the same number of reads, as a part for `tidy.from_parts`."""
     errors = (outcome.tracks - items.truth[:, None]) ** 2
     sums = resampling.left_out_sums(np.column_stack([np.ones(len(errors)), errors]), items.group)
     with np.errstate(invalid="ignore"):  # one group that is left out
@@ -316,7 +253,6 @@ _METHOD = "jackknife over groups, Student's t"
 def _quantities(
     items: Items, outcome: Outcome, goal: Goal, shared: Row, confidence: float
 ) -> Iterator[tuple[Row, Row]]:
-    """Rows of all quantities of one rule, goal and target, as parts for `tidy.from_parts`."""
     claimed, truth = outcome.claims, items.truth
     stops = claimed.stops
     held = (claimed.low <= truth + _ROUNDING) & (truth <= claimed.high + _ROUNDING)
@@ -346,17 +282,7 @@ def _quantities(
 
 
 def _compared(items: Items, outcome: Outcome, goal: Goal) -> dict[str, tuple[np.ndarray, tuple[float, float]]]:
-    """Reads and errors of a rule, and the errors if every item gets the same number of reads.
-
-    Args:
-        items: items, with the sequence of their reads.
-        outcome: outcome of reading all items by the rule.
-        goal: target width of intervals, and whether an item also stops when its place is settled.
-
-    Returns:
-        Dictionary from each quantity to two values. First: its values over all groups, then without each part of the
-        groups, shape (1 + n_parts,). Second: the ends of its possible range.
-    """
+    """Reads and errors of a rule, and the errors if every item gets the same number of reads."""
     claimed, truth, size = outcome.claims, items.truth, items.scale.size
     fixed = outcome.tracks - truth[:, None]
     own = np.column_stack([claimed.stops.reads, (claimed.estimate - truth) ** 2])
@@ -386,13 +312,6 @@ def _compared(items: Items, outcome: Outcome, goal: Goal) -> dict[str, tuple[np.
 
 
 def _at(table: np.ndarray, reads: np.ndarray) -> np.ndarray:
-    """Value of each row at a number of reads. It is interpolated between the two nearest whole numbers of reads.
-
-    Args:
-        table: a quantity after each number of reads, shape (q, N). The first column is for one read, the second for
-            two, and so on.
-        reads: number of reads for each row, shape (q,).
-    """
     low = np.clip(np.floor(np.nan_to_num(reads)).astype(int), 1, table.shape[1])
     high = np.minimum(low + 1, table.shape[1])
     rows = np.arange(len(table))
@@ -400,14 +319,6 @@ def _at(table: np.ndarray, reads: np.ndarray) -> np.ndarray:
 
 
 def _reads_of(table: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """Number of reads at which each row falls to a value. It is 1 if the row begins at or below the value.
-
-    Numbers of reads are interpolated, as in `_at`.
-
-    Args:
-        table: a quantity after each number of reads, shape (q, N), the last column 0.
-        value: value that each row falls to, at least 0, shape (q,).
-    """
     falling = np.minimum.accumulate(table, axis=1)
     above = np.minimum((falling > value[:, None]).sum(axis=1), table.shape[1] - 1)
     rows, before = np.arange(len(table)), np.maximum(above, 1) - 1

@@ -12,25 +12,12 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Error of an item's estimate, in points, against its mean over all of its orderings ({strategy}), by the mean "
-    "number of reads per item. Complete reads are replayed in random order. Lines are for the same number of reads of "
-    "every item: as they are, and without what each ordering adds in other groups. Points are for items that are "
-    "stopped one by one, when the interval is as narrow as the target that stands beside the point. They are stopped "
-    "by a confidence sequence, or by what was learnt on other groups, whose calls are not counted. A point below the "
-    "line of its colour has less error at the same calls. Bars are {bootstrap[confidence]:.0%} intervals over "
-    "groups, of reads and of errors."
-)
 LINES = {"all items alike": "fixed", "alike, orderings' effects removed": "fixed_learnt"}
 POINTS = {"stopped by a confidence sequence": "sequence", "stopped by what was learnt": "learnt"}
 
 
 def draw(adaptive_budget: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Error by number of reads: one panel per judge and dataset.
-
-    Args:
-        adaptive_budget: estimates of this result, see `estimate`.
-    """
+    """Error by number of reads: one panel per judge and dataset."""
     chosen = view.rows(adaptive_budget, "study", "profile", "strategy", "n", "readout")
     if chosen.empty:
         reason = f"No items of which all are read in orderings that they share (strategy: {view.strategy})"

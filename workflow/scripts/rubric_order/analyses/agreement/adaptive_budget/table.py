@@ -9,23 +9,6 @@ import pandas as pd
 from rubric_order.tables.columns import Estimated, Flags, Number, cell, estimates, texts
 from rubric_order.tables.spec import Rows, Table, estimate, same, wide
 
-CAPTION = (
-    "Number of reads of an item until reading stops, in a replay of complete reads ({strategy}) in random order. "
-    "Intervals are {bootstrap[confidence]:.0%} intervals over groups. What is estimated is the item's mean over its "
-    "orderings, as the judge answered them. This mean is certain once all orderings are read. It is not the mean "
-    "over repeats. Sequence is a confidence sequence for reads in random order without replacement, valid for each "
-    "item and any judge. Learnt removes what orderings add. Half of its interval is a factor times the standard "
-    "error; this factor would have made {adaptive_budget[level]:.0%} of the claims right in other groups. Learnt is "
-    "valid on average over items of groups like these. An item stops by width if its interval is at most as wide as "
-    "the target, and by place if its interval overlaps with that of no other candidate. Held is the share of "
-    "intervals that contain the mean; early is that share of items that were not read to their end. Error is the "
-    "root mean square error, in points. Times is the error divided by that of as many reads of every item. Beyond is "
-    "the share of items that err by more than half of the target; in brackets, that share with as many reads of "
-    "every item. Saved is the share of calls saved against a number of reads that is the same for all items and has "
-    "the same error. It is below 0 where that number takes fewer calls. Calls of the groups that were learnt on are "
-    "not counted. Few reads are also enough if a judge writes the same score in all of them, whatever the order "
-    "does. Column times shows what stopping items one by one gains."
-)
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout", "rule", "goal", "target"]
 QUANTITIES = (
     *("reads", "spared", "coverage", "coverage_early", "stopped_width", "stopped_place", "read_all", "place_right"),
@@ -35,7 +18,6 @@ GOALS = {"width": "width", "width_or_place": "width or place"}
 
 
 def _rows(adaptive_budget: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset, readout, rule, goal and target."""
     stopped = adaptive_budget[adaptive_budget["rule"].isin(["sequence", "learnt"])]
     shared = same("n_learning", "factor", "n_orderings", "n_items", "n_incomplete", "n_clusters")
     return wide(stopped, KEYS, [shared, *map(estimate, QUANTITIES)])

@@ -41,38 +41,13 @@ def estimate(
 ) -> pd.DataFrame:
     """Options of a further study, each with the precision that the reads of a pilot predict.
 
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`. A pilot is the reads of one strategy, in
-            which all items have the same orderings.
-        goal: one of `goals.GOALS`.
-        target: value that the goal should reach; None for no target.
-        budget: largest number of calls, or largest amount of money for judges with a price; None for no budget.
-        call_prices: dictionary from judge to the price of one call. A missing price is unknown.
-        sampling_temperatures: for each judge, a dictionary from profile to the temperature of its answers. A missing
-            temperature is unknown.
-        points: margin of the goal ``equivalent`` for shifts of mean scores, in points.
-        log_odds: margin of the goal ``equivalent`` for effects of positions, in log-odds.
-        margin: margin of the goal ``equivalent`` for the spread between single items, in points.
-        confidence: nominal coverage of the intervals of the study and of the predictions, such as 0.95.
-        seed: seed of draws of orderings.
-
     Returns:
         Several rows per combination of `KEYS` and `readout`. Goals of cards (`goals.OF_CARDS`) use only one readout of
         a judge: ``soft`` if there are option probabilities, else ``hard``. A row's `kind` is one of:
 
-        - ``option``: a study that could be made. `rank` 1 is the best option.
-
-          - `design` is the study's strategy, and `reads_budget` its number of reads per item if the strategy needs a
-            budget; both are written as in config. `orderings`, `repeats` per ordering, `groups`, `items` per group and
-            `calls` are numbers. `cost` is the price of all calls. `like_pilot` is 1 if the groups have the pilot's
-            sizes, else 0. `config` has the study's keys for config, in YAML.
-          - `estimate` is the predicted value of the goal. The interval from `ci_low` to `ci_high` allows for the
-            uncertainty of the pilot. For goals r and mean, `value` is the pilot's own r or mean score under this
-            design.
-          - `meets` is 1 if the target is reached, else 0; NaN without a target. `affordable` is 1 if the budget allows
-            the study, else 0; NaN without a budget.
-          - `flag` names the parts of variances whose estimates were below 0. These parts count as 0.
-
+        - ``option``: a study that could be made, with its strategy (`design`), its keys of config and calls, the
+          predicted value of the goal (`estimate`), and whether the target is reached (`meets`). `flag` names the parts
+          of variances whose estimates were below 0.
         - ``curve``: the same columns for further numbers of groups, for a figure.
         - ``refused``: no prediction; `flag` says why.
 
@@ -108,7 +83,6 @@ def estimate(
 
 
 def _readouts(block: blocks.Block, goal: str) -> Iterator[Readout]:
-    """Readouts from which a goal is predicted: all readouts of the block, or only the last one for goals of cards."""
     readouts = [readout for readout, _ in block.readouts()]
     if goal in goals.OF_CARDS:
         readouts = readouts[-1:]
@@ -150,14 +124,6 @@ def _row(option: Option) -> Row:
 
 
 def config(option: Option) -> str:
-    """Keys of a study, in YAML on one line.
-
-    >>> from rubric_order.base.intervals import UNKNOWN
-    >>> from rubric_order.methods.advice.designs import Design
-    >>> from rubric_order.methods.advice.variances import Shape
-    >>> design = Design("repeated_rotations", 15, 5, 3, (0, 1, 2, 3, 4))
-    >>> config(Option(design, Shape(2.0), True, 80, UNKNOWN, 3.5, 2400, 2.4, None, None, ()))
-    '{strategies: [repeated_rotations], budget: 15, sample: 80}'
-    """
+    """Keys of a study, in YAML on one line."""
     budget = "" if option.design.budget is None else f"budget: {option.design.budget}, "
     return f"{{strategies: [{option.design.strategy}], {budget}sample: {option.groups}}}"

@@ -12,13 +12,6 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Precision of a further study by its calls, predicted from the reads under {strategy} (the pilot). Groups are as "
-    "large as those of the pilot. Curves start at the fewest groups with which errors are known well. Bands are "
-    "{bootstrap[confidence]:.0%} intervals by the pilot's own uncertainty, over its groups. Dotted lines are "
-    "target and budget, if config has them. Half-widths are those of intervals over groups. The share of pairs "
-    "ranked right depends only on the reads of an item, not on the number of groups."
-)
 NAMES = {
     "r": "Half-width of the\ninterval of r",
     "mean": "Half-width of the interval\nof the mean score, points",
@@ -33,11 +26,7 @@ OF_CARDS = ("equivalent", "bias", "shift")
 
 
 def draw(advice: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Precision by calls: one panel per judge and dataset, one curve per strategy and number of reads per item.
-
-    Args:
-        advice: estimates of this result, see `estimate`.
-    """
+    """Precision by calls: one panel per judge and dataset, one curve per strategy and number of reads per item."""
     goal = advice["goal"].iloc[0] if len(advice) else "r"
     rows = view.rows(advice, "study", "profile", "strategy", "n")
     if goal not in OF_CARDS:  # goals of cards have one readout only

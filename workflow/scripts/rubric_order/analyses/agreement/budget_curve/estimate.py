@@ -30,32 +30,13 @@ def estimate(
 ) -> pd.DataFrame:
     """Correlate the mean of k of an item's K reads with human scores, and average over the subsets of k reads.
 
-    Only items with a human score and a score from every read are used, so all subsets are about the same items.
-    Strategies with more than `MOST_READS` reads per item are left out, with a line in the log.
-
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of the subsets.
-        subsets_per_size: largest number of subsets of one size. If a size has more, this many are drawn at random. 252
-            is C(10, 5), so with up to ten reads every subset is used.
-
     Returns:
         One row per combination of `KEYS`, `readout`, `cluster`, `statistic` (``pearson``, ``spearman``), `quantity` and
         number of reads `k`. `quantity` is one of:
 
-        - ``r``: mean over subsets. The middle 95% of the subsets lies from `range_low` to `range_high`.
+        - ``r``: mean over subsets.
         - ``gain``: ``r`` minus the ``r`` of one read.
-        - ``gain_share``: ``gain`` divided by the gain of all reads. It is given only if the interval of the gain of all
-          reads lies above 0.
-
-        `ci_low` and `ci_high` are the ends of the estimate's interval. This interval comes from a jackknife over
-        clusters with Student's t, and for ``r`` is computed on the scale of Fisher's z. For Spearman's rho, the
-        jackknife is approximated to the first order, because leaving out a cluster would change all ranks.
-
-        Of the `n_rated` items with a human score, `n_items` have a score from every read. Of the `n_subsets` subsets of
-        k reads, `n_undefined` are left out: the means over these reads are the same for all items, so they have no
-        correlation.
+        - ``gain_share``: ``gain`` divided by the gain of all reads.
 
     Source: Xu et al. (2026), Section 5.3, Figure 9; the intervals are ours.
     """
@@ -68,7 +49,6 @@ def estimate(
 
 
 def _of_block(block: blocks.Block, subsets_per_size: int, *, confidence: float, seed: int) -> Iterator[tuple[Row, Row]]:
-    """The curves of one block, as parts for `tidy.from_parts`."""
     if (reads := int(block.column.max()) + 1) > MOST_READS:
         name = " ".join(map(str, block.key))
         log.warning("%s: %d reads per item; the curve is for at most %d", name, reads, MOST_READS)
@@ -97,14 +77,6 @@ def _of_block(block: blocks.Block, subsets_per_size: int, *, confidence: float, 
 
 
 def _ends(curves: np.ndarray, sizes: np.ndarray, confidence: float) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Intervals of the mean correlation, of its gain over one read, and of the share of the full gain, for each budget.
-
-    Args:
-        curves: mean correlation for each budget, over all items, then without each part of the clusters, shape (1 +
-            n_parts, n_sizes).
-        sizes: number of items in each part, shape (n_parts,).
-        confidence: nominal coverage of the intervals, such as 0.95.
-    """
     r = resampling.jackknife_t(curves, confidence, sizes=sizes, scale=np.arctanh, back=np.tanh)
     gained = curves - curves[:, :1]
     gain = resampling.jackknife_t(gained, confidence, sizes=sizes)
@@ -114,13 +86,6 @@ def _ends(curves: np.ndarray, sizes: np.ndarray, confidence: float) -> list[tupl
 
 
 def _left_out(curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Mean Spearman's rho for each budget, over all items and without each cluster, from the influence of items.
-
-    Args:
-        curve: rho of each subset, and the influence of each item on the mean rho of each budget.
-        unit: index of each item's cluster, from 0, shape (m,).
-        sizes: number of reads in each subset, shape (n_subsets,).
-    """
     influence = resampling.sum_units(curve.influence, unit) / len(unit)
     mean = subsets.mean_over_subsets(curve.rho, sizes)
     left_out = resampling.left_out_of_mean(mean, influence, np.bincount(unit))
@@ -130,15 +95,7 @@ def _left_out(curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray) -> 
 def _rows(
     about: Row, found: np.ndarray, sizes: np.ndarray, ends: list[tuple[np.ndarray, np.ndarray]]
 ) -> Iterator[tuple[Row, Row]]:
-    """Mean correlation for each budget, its range over subsets, and its gain over one read, for `tidy.from_parts`.
-
-    Args:
-        about: columns that all rows share.
-        found: correlation of each subset of reads, shape (n_subsets,); NaN where it is undefined.
-        sizes: number of reads in each subset, shape (n_subsets,).
-        ends: lower and upper ends of the intervals of the mean, of the gain, and of the share of the gain, for each
-            budget.
-    """
+    """Mean correlation for each budget, its range over subsets, and its gain over one read, for `tidy.from_parts`."""
     budgets = np.arange(1, sizes[-1] + 1)
     mean = subsets.mean_over_subsets(found, sizes)
     defined = [of_size[~np.isnan(of_size)] for of_size in (found[sizes == k] for k in budgets)]

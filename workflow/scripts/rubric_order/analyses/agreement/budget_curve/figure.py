@@ -13,13 +13,6 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Correlation with human scores when k of an item's reads are averaged. A point is the mean over the subsets of k "
-    "reads, for items with a score from every read. Bands contain the middle 95% of the subsets. Bars at the right "
-    "end of a curve are {bootstrap[confidence]:.0%} intervals of its last point over {cluster}s. Points that share "
-    "items vary together, so overlapping bars do not mean that two curves are equal. The vertical axis need not "
-    "start at 0. After Xu et al. (2026), Figure 9."
-)
 MEASURES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
 
 
@@ -27,14 +20,6 @@ def draw(
     budget_curve: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, strategies: list[str], measure: str
 ) -> Figure:
     """Mean correlation by number of reads: one panel per judge and dataset, one curve per strategy.
-
-    Bands are the middle 95% of the subsets of reads. Bars at the right are intervals of the curves' last points. Bars
-    are drawn side by side, so that they do not hide each other. Each dataset starts a new row of panels.
-
-    Args:
-        budget_curve: estimates, see `budget_curve.estimate`.
-        strategies: strategies whose curves are drawn.
-        measure: correlation that is drawn, one of `MEASURES`.
 
     Source: after Xu et al. (2026), Figure 9.
     """
@@ -69,7 +54,6 @@ def draw(
 
 
 def _why_nothing(budget_curve: pd.DataFrame, view: View, labels: Labels, strategies: list[str]) -> str:
-    """Reason why there is no curve of these strategies."""
     others = sorted(set(view.rows(budget_curve, "study", "profile", "n", "readout", "cluster")["strategy"]))
     if others:
         return (
@@ -92,13 +76,11 @@ def _cells(curves: pd.DataFrame, columns: int) -> dict[tuple[int, int], tuple[st
 
 
 def _ticks(last: int) -> list[int]:
-    """Numbers of reads that are written at the axis: 1, and the multiples of 1, of 2 or of 4."""
     step = 1 if last < 8 else 2 if last <= 12 else 4
     return [k for k in range(1, last + 1) if k == 1 or k % step == 0]
 
 
 def _on_one_scale(axes: list[Axes]) -> None:
-    """Give panels the same vertical axis, labelled in the first column."""
     low, high = (end([axis.get_ylim()[side] for axis in axes]) for side, end in ((0, min), (1, max)))
     for axis in axes:
         axis.set_ylim(low, high)
@@ -107,7 +89,6 @@ def _on_one_scale(axes: list[Axes]) -> None:
 
 
 def _name_bars(axis: Axes, cluster: str) -> None:
-    """Add entries for the two kinds of ranges to the legend, without drawing anything in the panel."""
     grey, nowhere = "0.4", [np.nan]
     axis.fill_between(nowhere, nowhere, nowhere, color=grey, alpha=0.3, linewidth=0, label="middle 95% of the subsets")
     look: dict[str, Any] = {"color": grey, "marker": "o", "markersize": style.scaled(3), "elinewidth": style.scaled(1)}

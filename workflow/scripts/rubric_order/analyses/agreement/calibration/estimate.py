@@ -34,7 +34,7 @@ class Corrected(NamedTuple):
     Attributes:
         name: one of `FOLDS`, `GROUPS`, `SCORES`, `REGRESSED`.
         versions: for each draw of the groups to learn from, the calibrated score of each item in each ordering, shape
-            (m, D). Items of the groups that were learnt from have NaN.
+            (m, D).
         n_learning: number of groups from which the calibration was learnt, mean over folds.
         reads: number of reads of these groups, mean over folds or draws.
     """
@@ -57,34 +57,15 @@ def estimate(
 ) -> pd.DataFrame:
     """Error of an item's score from few reads, against the item's mean over other orderings.
 
-    Orderings are divided into two halves (see `halves.halves`). A score uses reads of one half, and is compared with
-    the item's mean over the other half. (A score of ``opposite`` has one read in each half. It is compared with the
-    mean of the other reads of the first half, and with that of the second half.) So a score is never compared with its
-    own reads. The mean of a half also contains what its orderings add to the mean of all orderings. This addition is
-    estimated in other groups and subtracted (see `errors.levels`). A calibration is applied only to groups that it was
-    not learnt on. Items without a score in some ordering are left out.
-
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of folds and draws.
-        folds: number of parts into which groups are divided. Scores of each part are corrected by a calibration that is
-            learnt on the other parts.
-        groups: numbers of groups to learn from, beside all groups of the other folds. Numbers above half of the study's
-            groups are not used.
-        draws: number of draws of groups for each number in `groups`. Results are averaged over draws.
-        interactions: True to let position effects differ between scores, as far as the reads support it.
-
     Returns:
         One row per combination of `KEYS`, `readout`, `design`, `reads`, `calibration`, `n_learning` and `quantity`.
         Clusters are groups.
 
-        `design` says which reads an item has. Rows of ``random``, ``opposite`` and ``balanced`` are expectations over
-        the choice of the orderings.
+        `design` is one of:
 
         - ``usual``: one read in the ordering 1 to n.
         - ``random``: `reads` reads in different orderings of a half.
-        - ``rotated``: one read. The ordering changes from item to item, in turn.
+        - ``rotated``: one read, with the orderings taken in turn from item to item.
         - ``opposite``: one read in an ordering and one in its reverse.
         - ``balanced``: one read in each ordering of a half.
 
@@ -98,27 +79,17 @@ def estimate(
         - ``scores``: regression to the mean alone: a written score is replaced by the expected mean of items with this
           score, at whatever position it stood.
 
-        `calls` is the number of calls per item: `reads`, plus (number of reads that the calibration was learnt on) /
-        (number of items).
-
-        `quantity` is one of the following. The last three compare a calibration with the same reads without
-        calibration.
+        `quantity` is one of:
 
         - ``rmse``: root mean square error in points.
         - ``error``: like ``rmse``, without the part that the error of the other half's mean adds.
         - ``shift``: mean error, which is the bias of the mean of a system's scores.
-        - ``slope``: points by which scores differ for each point by which items' balanced means differ. Below 1,
-          differences are too small.
-        - ``slope_systems``: the same for the means of systems (column `candidate`); only where each of several systems
-          has items in at least `SYSTEMS_IN` groups.
-        - ``pass_shift``: share of scores that pass minus share of targets that pass. A score passes if it rounds to the
-          second highest level or higher.
+        - ``slope``: points by which scores differ for each point by which items' balanced means differ.
+        - ``slope_systems``: the same for the means of systems (column `candidate`).
+        - ``pass_shift``: share of scores that pass minus share of targets that pass.
         - ``pearson``: r with human scores.
         - ``rmse_ratio``: ``rmse`` with calibration divided by ``rmse`` without.
         - ``rmse_change``, ``pearson_change``: ``rmse`` or ``pearson`` with calibration, minus the value without.
-
-        Intervals are from a jackknife over groups with Student's t, and are paired in comparisons. They do not allow
-        for the uncertainty of the calibrations.
 
     Source: ours; see `model.Calibration`.
     """
@@ -150,7 +121,6 @@ def estimate(
 
 
 def _systems(block: blocks.Block, laid: Laid) -> np.ndarray | None:
-    """Indicator of each item's system, shape (m, n_systems); None without several systems in enough groups."""
     names = block.items["candidate"][laid.rows] if "candidate" in block.items else pd.Series(dtype=object)
     in_groups = pd.Series(laid.group[: len(names)]).groupby(names.to_numpy()).nunique()
     if len(in_groups) < 2 or in_groups.min() < SYSTEMS_IN:
@@ -161,18 +131,7 @@ def _systems(block: blocks.Block, laid: Laid) -> np.ndarray | None:
 def corrected(
     laid: Laid, name: str, *, seed: int, folds: int, groups: Sequence[int], draws: int, interactions: bool
 ) -> Iterator[Corrected]:
-    """Scores of all items by calibrations that were learnt on other groups.
-
-    Args:
-        laid: reads of items with a score in every ordering.
-        name: name of the reads. Reads of another name have other folds and draws from the same seed.
-        seed: seed of folds and draws.
-        folds: number of folds. If there are fewer than twice `learning.FEWEST_GROUPS` groups, each group is a fold.
-        groups: numbers of groups to learn from, beside all groups of the other folds. Numbers above half of the study's
-            groups are not used.
-        draws: number of draws of groups for each number in `groups`.
-        interactions: True to let position effects differ between scores, as far as the reads support it.
-    """
+    """Scores of all items by calibrations that were learnt on other groups."""
     evidence, count = laid.evidence(), int(laid.group.max()) + 1
     few = count < 2 * learning.FEWEST_GROUPS  # with two folds, one fold would have too few groups to learn from
     fold = learning.folds(count, count if few else folds, seed=seed, name=name)
@@ -202,14 +161,7 @@ def corrected(
 
 
 def applied(model: Calibration, laid: Laid, rows: np.ndarray, *, regression: bool = False) -> np.ndarray:
-    """Calibrated scores of some items, shape (rows, D).
-
-    Args:
-        model: the calibration.
-        laid: reads of items with a score in every ordering.
-        rows: True for the items to calibrate, shape (m,).
-        regression: True to draw written scores towards the mean too.
-    """
+    """Calibrated scores of some items, shape (rows, D)."""
     if laid.probabilities is not None:
         return model.of_probabilities(laid.probabilities[rows], laid.orderings)
     values = laid.values[rows]
@@ -218,12 +170,7 @@ def applied(model: Calibration, laid: Laid, rows: np.ndarray, *, regression: boo
 
 
 def _expected(laid: Laid, values: np.ndarray) -> Iterator[tuple[str, int, errors.Expected]]:
-    """Each design with its number of reads, and the expectations of its scores and errors.
-
-    Args:
-        laid: reads as given, from which targets are computed.
-        values: score of each item under each ordering, as given or calibrated, shape (m, D).
-    """
+    """Each design with its number of reads, and the expectations of its scores and errors."""
     parts, levels = laid.halves, errors.levels(laid.halves.means(laid.values), laid.group)
     targets = levels[:, np.where(parts.second, 0, 1)]
     mark = (laid.orderings.shape[1] - 4) / 2  # half a level below the second highest, from the middle of the scale
@@ -241,7 +188,6 @@ def _expected(laid: Laid, values: np.ndarray) -> Iterator[tuple[str, int, errors
 def _rows(
     laid: Laid, corrections: Iterable[Corrected], human: np.ndarray, system: np.ndarray | None, confidence: float
 ) -> Iterator[tuple[Row, Row]]:
-    """The rows of one block and readout, as parts for `tidy.from_parts`."""
     middle = (laid.orderings.shape[1] + 1) / 2
     human = human - np.nanmean(human) if (~np.isnan(human)).any() else human
     shifted = laid._replace(values=laid.values - middle)
@@ -265,14 +211,7 @@ def _rows(
 def _calibrated(
     laid: Laid, correction: Corrected, middle: float, human: np.ndarray
 ) -> dict[tuple[str, int], np.ndarray]:
-    """Moments of each design from calibrated scores: for each item, the mean over the calibrations not learnt on it.
-
-    Args:
-        laid: reads, with the middle of the scale subtracted from values.
-        correction: calibrated scores.
-        middle: middle of the scale, which is subtracted from calibrated scores.
-        human: human score of each item minus the mean human score, shape (m,); NaN for an item without a human score.
-    """
+    """Moments of each design from calibrated scores: for each item, the mean over the calibrations not learnt on it."""
     totals: dict[tuple[str, int], np.ndarray] = {}
     times = np.zeros(len(human))
     for version in correction.versions:
@@ -319,14 +258,6 @@ class Sample(NamedTuple):
 def _estimates(
     about: Mapping[str, object], moments: np.ndarray, before: np.ndarray | None, sample: Sample
 ) -> Iterator[tuple[Row, Row]]:
-    """The quantities of one design, and the changes by a calibration.
-
-    Args:
-        about: columns that all rows share.
-        moments: moments of each item, shape (m, len(`errors.COLUMNS`)).
-        before: moments of the same reads without calibration; None if `moments` are without calibration.
-        sample: the items.
-    """
     tables = [moments] if before is None else [moments, before]
     sums = resampling.left_out_sums(np.column_stack([*tables, sample.levels]), sample.group)
     width = len(errors.COLUMNS)

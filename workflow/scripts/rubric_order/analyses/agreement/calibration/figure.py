@@ -12,16 +12,6 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Error of an item's score, in points, by calls per item, with and without calibration ({strategy}). A score is "
-    "compared with the item's mean over the half of its orderings that the score has no part in, less what that half "
-    "adds in other groups. Random orders are the mean of 1, 2, ... reads in different orderings; the last point is a "
-    "balanced half. Opposite orders are an ordering and its reverse. Usual order is one read. Calibrated is one "
-    "read, corrected by what the balanced reads of other groups show about positions. From left to right it is "
-    "learnt on more groups, whose reads are divided among these items. If more items are scored with one "
-    "calibration, its points move to the left, towards one call. Bars are {bootstrap[confidence]:.0%} jackknife "
-    "intervals over groups. No score can have less error than the half that it is compared with (dotted line)."
-)
 LINES: dict[str, tuple[dict[str, Any], Any]] = {
     "random orders": ({"design": ["random", "balanced"], "calibration": "none"}, "-"),
     "random order, calibrated": ({"design": "random", "calibration": ["groups", "folds"], "reads": 1}, "--"),
@@ -32,11 +22,7 @@ LINES: dict[str, tuple[dict[str, Any], Any]] = {
 
 
 def draw(calibration: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Error by calls: one panel per judge and dataset, one line per method.
-
-    Args:
-        calibration: estimates of this result, see `estimate`.
-    """
+    """Error by calls: one panel per judge and dataset, one line per method."""
     rows = view.rows(calibration, "study", "profile", "strategy", "n", "readout")
     chosen = rows_with(rows, quantity=["rmse", "error"])
     if chosen.empty:

@@ -8,24 +8,6 @@ import pandas as pd
 from rubric_order.tables.columns import Estimated, Flags, Number, Text, cell, known, texts
 from rubric_order.tables.spec import Rows, Table, estimate, same, wide
 
-CAPTION = (
-    "Error of few reads of an item, in points, with and without calibration ({strategy}), with "
-    "{bootstrap[confidence]:.0%} jackknife intervals over groups. Orderings are divided into two halves. A score is "
-    "compared with the item's mean over the half that its reads are not in, less what that half adds in other "
-    "groups. Usual is one read in the ordering 1 to n. Random is one read in any ordering. Rotated is one read, with "
-    "the orderings taken in turn from item to item. Opposite is an ordering and its reverse. Balanced is all "
-    "orderings of a half. Calibrated scores are corrected by what the balanced reads of other groups show about "
-    "positions. The other groups are some drawn at random, or all of the other folds. Regressed also replaces a "
-    "written score by the mean that items of other groups with this score have, and by score alone does so wherever "
-    "the score stood: single scores come nearer to the mean of all, and differences shrink. Calls are the reads an "
-    "item, plus the reads that the calibration took, divided among these items. They are fewer if more items are "
-    "scored with one calibration. Own error leaves out the error of the mean that scores are compared with. Times is "
-    "the error divided by that of the same reads without calibration. Shift is the mean error: the bias of a mean. "
-    "Slope is the difference of scores for one point between items, or between systems: below 1, differences are too "
-    "small. Pass is the share of scores that round to the second highest level or more, less that share of the means "
-    "that they are compared with. A calibration corrects for positions alone: other reasons why judge and people "
-    "disagree remain."
-)
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout", "design", "reads", "calibration", "n_learning"]
 QUANTITIES = (
     "rmse",
@@ -44,7 +26,6 @@ KINDS = {name: place for place, name in enumerate(("none", "scores", "regressed"
 
 
 def _rows(calibration: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset, readout, design, number of reads and calibration."""
     calibration = calibration.assign(n_learning=calibration["n_learning"].fillna(0))
     values = [same("calls", "n_items", "n_incomplete", "n_clusters"), *map(estimate, QUANTITIES)]
     rows = wide(calibration, KEYS, values)
@@ -54,10 +35,6 @@ def _rows(calibration: pd.DataFrame) -> pd.DataFrame:
 
 
 def _printed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of single reads, and rows of ``opposite`` and ``balanced`` reads without calibration.
-
-    Single reads with a calibration that was learnt on drawn groups are kept only in the usual ordering.
-    """
     balanced = rows["design"].isin(["opposite", "balanced"]) & (rows["calibration"] == "none")
     single = (rows["reads"] == 1) & ((rows["design"] == "usual") | (rows["calibration"] != "groups"))
     return rows[balanced | single]

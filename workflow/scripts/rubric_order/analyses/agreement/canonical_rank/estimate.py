@@ -22,12 +22,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Rank of the canonical ordering among all orderings that were read, by Pearson's r of one read per item.
 
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`.
-        resamples: number of resamples of the bootstrap over clusters.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of the bootstrap.
-
     Returns:
         One row per combination of `KEYS`, `readout`, `cluster` and `quantity`, for strategies in
         `shared_orderings.SHARED`. `quantity` is one of:
@@ -37,10 +31,7 @@ def estimate(
         - ``advantage``: ``pearson_canonical`` minus ``pearson_mean``.
         - ``rank``: rank of the canonical ordering, 1 for the highest r.
         - ``rank_share``: one row for each possible `rank`, with the share of the resamples in which the canonical
-          ordering has this rank. A rank between two whole numbers, such as 2.5, counts half for each.
-
-        All `n_orderings` orderings are compared on the same `n_items` items. Each of these items has a human score, and
-        a score under each ordering. `n_rated` is the number of all items with a human score.
+          ordering has this rank.
 
     Source: the earlier version of Xu et al., Section 5.2, Table 4; the intervals and the distribution are ours.
     """
@@ -59,7 +50,6 @@ def estimate(
 def _ranked(
     block: blocks.Block, readout: Readout, values: np.ndarray, *, resamples: int, confidence: float, seed: int
 ) -> Iterator[tuple[Row, Row]]:
-    """All quantities of one block and readout, as parts for `tidy.from_parts`."""
     complete = shared_orderings.complete_items(block, values)
     if len(complete.human) < 2:
         return
@@ -85,7 +75,6 @@ def _ranked(
 
 
 def _rank_shares(ranks: np.ndarray, orderings: int) -> np.ndarray:
-    """Share of each rank, shape (orderings,); NaN if no rank is defined. Rank 2.5 counts half as 2 and half as 3."""
     ranks = ranks[~np.isnan(ranks)]
     if not len(ranks):
         return np.full(orderings, np.nan)

@@ -5,19 +5,10 @@ import pandas as pd
 from rubric_order.tables.columns import Estimated, Flags, Number, each_row, estimates, texts
 from rubric_order.tables.spec import Rows, Table, taken, wide
 
-CAPTION = (
-    "Pearson's r with human scores of one read per item under the canonical ordering, the mean r of all orderings, "
-    "and the rank of the canonical ordering among them (1: highest r). These are the quantities of Table 4 of the "
-    "earlier version of Xu et al., here with {bootstrap[confidence]:.0%} bootstrap intervals over {cluster}s. First "
-    "and last are the shares of the resamples in which the canonical ordering has the first and the last rank. The "
-    "CSV file has the share of every rank. Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat "
-    "too short."
-)
 KEYS = ["judge", "dataset", "readout", "cluster", "n_orderings", "n_items"]
 
 
 def _rows(canonical_rank: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset and readout, with the share of the resamples that give each rank."""
     ranks = sorted(canonical_rank["rank"].dropna().unique())
     shares = [taken({"quantity": "rank_share", "rank": k}, estimate=f"rank_share_{k}") for k in ranks]
     n_clusters = canonical_rank.groupby(KEYS)["n_clusters"].min()

@@ -41,8 +41,7 @@ class Options(NamedTuple):
     Attributes:
         confidence: nominal coverage.
         scale: least and greatest score that people can give.
-        passes: lowest human score that passes, and lowest score of the judge that passes, both on people's scale. None
-            if no pass rates are wanted.
+        passes: lowest human score that passes, and lowest score of the judge that passes, both on people's scale.
         reference: candidate with which the other candidates are compared; by default the first candidate by name.
         margins: margins of error, in points, for which numbers of groups are computed.
     """
@@ -68,22 +67,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Means, differences and pass rates of people's scores: from labels alone, from the judge alone, and from both.
 
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`. An item with a human score is labelled.
-            The judge's score of an item is the mean over reads. An item without any scored read stays in the sample,
-            see `corrected.sums`.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of the draw of groups.
-        human_scales: dictionary from dataset to its least and greatest human score, by default `HUMAN_SCALE`. The
-            judge's levels are mapped to this scale linearly.
-        human_pass: lowest human score that passes. Without it there are no pass rates.
-        judge_pass: lowest score of the judge that passes, on the judge's levels. By default it is the score at the same
-            point of the scale as `human_pass`.
-        reference: candidate with which the other candidates are compared; by default the first candidate by name.
-        margins: margins of error, in points, for which numbers of groups are computed.
-        groups: number of labelled groups whose labels are used. They are drawn at random, and the labels of the other
-            groups are hidden. By default all labels are used.
-
     Returns:
         One row per combination of `KEYS`, criterion (``all``: pooled), `readout`, `target`, `candidate`, `other`,
         `estimator`, `quantity` and `margin`. Clusters are groups.
@@ -91,30 +74,16 @@ def estimate(
         `target` is one of:
 
         - ``mean``: the mean over all items.
-        - ``difference``: the mean of `candidate` minus the mean of `other`. `other` is the reference candidate. Every
-          candidate except the reference is compared with it, if it has labels in at least `corrected.FEWEST` groups.
+        - ``difference``: the mean of `candidate` minus the mean of `other`.
         - ``pass_rate``: the share of items that pass.
 
-        Quantity ``value`` is an estimate of the target. `estimator` says how it is estimated:
+        `estimator` says how it is estimated:
 
         - ``labels``: from labels alone.
         - ``judge``: from the judge alone.
         - ``corrected``: from both, with the `weight` of the judge, see `corrected.corrected`.
-        - ``rogan_gladen``: a pass rate from both, see `pass_rates.rogan_gladen`. It has two further quantities,
-          ``sensitivity`` and ``specificity``.
-        - ``all_labels``: from all labels, including hidden labels. It is given only if labels were hidden.
-
-        Quantity ``labelled_less_others`` is the judge's mean over labelled groups less its mean over the other groups,
-        with `p` of no difference, see `corrected.selection`. If p is below `LEVEL`, the labels are flagged, because
-        they seem to be no random sample.
-
-        The other quantities are ``correlation``, ``label_share`` and ``label_share_at_best``, see `corrected.Worth`,
-        and ``groups_needed``. The latter is the number of labelled groups that the estimator ``labels`` or
-        ``corrected`` needs for the margin of error in column `margin`, see `corrected.groups_needed`.
-
-        `n_items` counts all items, `n_labels` the items with a label. `n_clusters` counts all groups, `n_labelled` the
-        groups with a label, and `n_effective` the effective groups among these. `n_unscored` counts the items without a
-        score of the judge. `flag` says why a number is missing, not corrected or doubtful.
+        - ``rogan_gladen``: a pass rate from both, see `pass_rates.rogan_gladen`.
+        - ``all_labels``: from all labels, including hidden labels.
 
     Source: see `corrected.corrected` and `pass_rates.rogan_gladen`.
     """
@@ -133,7 +102,7 @@ def estimate(
             means = np.where(given > 0, np.nansum(values, axis=1) / np.maximum(given, 1), np.nan)
             judge = scale[0] + (means - 1) * (scale[1] - scale[0]) / (block.n - 1)
             items = hidden.assign(judge=judge, everybody=people["human"])
-            for criterion, chosen in item_scores.by_criterion(items["criterion"]):
+            for criterion, chosen in item_scores.criterion_masks(items["criterion"]):
                 common = block.keys | {"criterion": criterion, "readout": readout, "cluster": "group"}
                 rows += [common | row for row in of_items(items[chosen], options)]
     return multiplicity.adjust(as_table(rows).assign(confidence=confidence, seed=seed), "p")
@@ -148,12 +117,10 @@ def as_table(rows: list[Row]) -> pd.DataFrame:
 
 
 def _on_scale(score: float | None, n: int, scale: Sequence[float], otherwise: float) -> float:
-    """A score on the judge's levels, mapped to people's scale. The result is `otherwise` if `score` is None."""
     return otherwise if score is None else scale[0] + (score - 1) * (scale[1] - scale[0]) / (n - 1)
 
 
 def _drawn(items: pd.DataFrame, groups: int | None, seed: int, dataset: str) -> np.ndarray:
-    """True for items whose labels are used: items of `groups` labelled groups drawn at random; by default all items."""
     labelled = np.sort(items.loc[items["human"].notna(), "group_id"].unique())
     if groups is None or groups >= len(labelled):
         return np.full(len(items), True)
@@ -162,13 +129,7 @@ def _drawn(items: pd.DataFrame, groups: int | None, seed: int, dataset: str) -> 
 
 
 def of_items(items: pd.DataFrame, options: Options) -> Iterator[Row]:
-    """Rows for all items together, for the items of each candidate, and for differences from the reference.
-
-    Args:
-        items: one row per item. Columns are `group_id`, `candidate`, `human` (NaN without a label) and `judge` (NaN
-            without a score), both on people's scale. If labels were hidden, column `everybody` has all labels.
-        options: scale, reference, margins and scores that pass.
-    """
+    """Rows for all items together, for the items of each candidate, and for differences from the reference."""
     targets = [MEAN] if options.passes is None else [MEAN, PASS_RATE]
     candidates = _candidates(items)
     for candidate in [EVERY, *candidates] if len(candidates) > 1 else [EVERY]:
@@ -185,13 +146,11 @@ def of_items(items: pd.DataFrame, options: Options) -> Iterator[Row]:
 
 
 def _candidates(items: pd.DataFrame) -> list[str]:
-    """Candidates with labels in at least `corrected.FEWEST` groups, sorted by name."""
     labelled = items[items["human"].notna()].groupby("candidate")["group_id"].nunique()
     return sorted(labelled.index[labelled >= corrected.FEWEST])
 
 
 def _of_target(items: pd.DataFrame, options: Options, names: Row) -> Iterator[Row]:
-    """The rows of a mean, a difference or a pass rate of some items."""
     human, judge = (items[column].to_numpy(dtype=float) for column in ("human", "judge"))
     everybody = items["everybody"].to_numpy(dtype=float) if "everybody" in items else human
     group = pd.factorize(items["group_id"], sort=True)[0]
@@ -236,12 +195,6 @@ def _of_target(items: pd.DataFrame, options: Options, names: Row) -> Iterator[Ro
 
 
 def _passed(scores: np.ndarray, least: float) -> np.ndarray:
-    """1 for a score that passes, 0 if it fails, NaN without a score. Rounding errors of means do not fail an item.
-
-    Args:
-        scores: score of each item, shape (m,); NaN without a score.
-        least: lowest score that passes.
-    """
     return np.where(np.isnan(scores), np.nan, scores >= least - 1e-9)
 
 
@@ -262,14 +215,6 @@ def _row(estimator: str, value: corrected.Corrected, flag: str) -> Row:
 
 
 def _by_errors(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confidence: float) -> Iterator[Row]:
-    """Rows of a pass rate that is computed from the judge's sensitivity and specificity.
-
-    Args:
-        human: 1 if people pass an item, 0 if they fail it, shape (m,); NaN for an item without a label.
-        judge: 1 if the judge passes an item, 0 if it fails the item, shape (m,); NaN without a score.
-        group: index of each item's group, from 0, shape (m,).
-        confidence: nominal coverage of the intervals, such as 0.95.
-    """
     by_errors = pass_rates.rogan_gladen(human, judge, group, confidence)
     common = {"estimator": BY_ERRORS, "method": METHODS[BY_ERRORS]}
     yield common | {"quantity": "value", "flag": by_errors.problem} | by_errors.rate.columns()
@@ -282,13 +227,6 @@ def _by_errors(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confiden
 
 
 def _labels_needed(sums: corrected.Sums, options: Options, arguments: Mapping[str, Any]) -> Iterator[Row]:
-    """Rows of the share of labels that are still needed with a judge, and of labelled groups for margins of error.
-
-    Args:
-        sums: sums over groups.
-        options: confidence and margins of error.
-        arguments: further arguments of `corrected.corrected` for this target.
-    """
     contrast = arguments.get("contrast", (1.0,))
     worth = corrected.worth(sums, options.confidence, contrast=contrast)
     common = {"estimator": CORRECTED, "method": METHODS[CORRECTED]}

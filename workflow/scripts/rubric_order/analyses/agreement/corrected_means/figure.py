@@ -16,15 +16,6 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Estimates of what people would say on average about all items ({target}), and labelled groups that a margin of "
-    "error needs. Left: estimates from the labels of some groups alone, from the judge alone, and from both "
-    "(corrected), with {bootstrap[confidence]:.0%} intervals over groups; by errors uses the judge's rate, "
-    "sensitivity and specificity. Right: labelled groups with which half of an interval is as small as the margin, "
-    "for the first row on the left, by labels alone and with the judge's scores of the groups that there are. Beyond "
-    "these groups (dotted) the judge adds nothing. If the labelled groups are no random sample, labels alone and "
-    "corrected are wrong. The judge's interval does not show how far people disagree with it."
-)
 ESTIMATORS = {
     "labels": "labels alone",
     "judge": "judge alone",
@@ -39,13 +30,7 @@ MOST = 16  # largest number of rows in a panel
 def draw(
     corrected_means: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, criterion: str, target: str
 ) -> Figure:
-    """Estimates on the left and needed labelled groups on the right; one row of panels per judge and dataset.
-
-    Args:
-        corrected_means: estimates of this result, see `estimate`.
-        criterion: criterion to draw.
-        target: target to draw: ``mean``, ``difference`` or ``pass_rate``.
-    """
+    """Estimates on the left and needed labelled groups on the right; one row of panels per judge and dataset."""
     rows = view.rows(corrected_means, "study", "profile", "strategy", "n", "readout", criterion=criterion)
     chosen = rows_with(rows.fillna({"other": ""}), target=target)
     panels = list(chosen[["dataset", "judge"]].drop_duplicates().itertuples(index=False, name=None))
@@ -74,7 +59,6 @@ def draw(
 
 
 def _names(block: pd.DataFrame) -> list[tuple[str, str]]:
-    """Candidate of each row of a panel, and the candidate that it is compared with. All items together come first."""
     pairs = block[["candidate", "other"]].drop_duplicates().itertuples(index=False, name=None)
     return sorted(pairs, key=lambda pair: pair[0] != EVERY)[:MOST]
 

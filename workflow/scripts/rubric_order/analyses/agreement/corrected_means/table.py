@@ -8,24 +8,6 @@ import pandas as pd
 from rubric_order.tables.columns import Column, Estimated, Flags, Number, cell, known, texts
 from rubric_order.tables.spec import Rows, Table, estimate, same, taken, wide
 
-CAPTION = (
-    "Estimates of what people would say on average about all items: from their scores of some groups alone (labels), "
-    "from the judge alone, and from both (corrected). Intervals are {bootstrap[confidence]:.0%} intervals over "
-    "groups. Values are in points of people's scale; pass rates are from 0 to 1. Corrected is PPI++ with groups as "
-    "the sample. It is right on average whatever the judge is like, if the labelled groups are a random sample. If "
-    "they were chosen for other reasons, labels alone and corrected are wrong. Labelled less others is the judge's "
-    "mean over labelled groups less that over the others: far from 0, the sample is not random, and the row is "
-    "flagged. Intervals hold for the people who gave the scores, and near an end of the scale for 91% instead of 95%. "
-    "The interval of judge alone does not show how far people disagree with the judge. By errors is the pass rate from "
-    "the judge's rate, sensitivity and specificity (Rogan and Gladen). It needs no random sample, but the same "
-    "errors in groups without labels. Weight is by how many points the estimate moves for one point of the judge's. "
-    "Column labels is the number of labels that corrected needs, as a share of the number that labels alone needs "
-    "for the same error, with the groups that there are. More than 1 is a loss. The share holds for the mean of this "
-    "target, and not for single items. Groups for the margin are the labelled groups with which half of an interval "
-    "is {margin} (points, or share), for labels alone and corrected. Both numbers are the same if they exceed the "
-    "groups that there are. All labels is the mean with labels that were hidden. Few clusters: fewer than 30 "
-    "effective labelled groups, which are as many equal ones as give the same error."
-)
 KEYS = ["judge", "profile", "dataset", "criterion", "strategy", "n", "readout", "target", "candidate", "other"]
 ESTIMATORS = {
     "labels": "labels_alone",

@@ -1,11 +1,4 @@
-"""Reliability of mean scores in distinguishing items, by numbers of orderings and repeats, without human scores.
-
-The model of the score of item i, read under ordering o, is
-
-    score = mean + item_i + shift_o + interaction_io + repetition.
-
-The model assumes that all terms are drawn independently, and that items and orderings are samples from populations.
-"""
+"""Reliability of mean scores in distinguishing items, by numbers of orderings and repeats, without human scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -47,24 +40,7 @@ class Components(NamedTuple):
 
 
 def unit_moments(values: np.ndarray, noise: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Moments that the components depend on, one row per unit of resampling. Sums of rows give the components.
-
-    Args:
-        values: mean score of each item under each ordering, shape (m, D), without gaps.
-        noise: variance of one read of the item by repetition alone, shape (m,); NaN if neither repeats nor option
-            probabilities give it.
-        unit: index of each item's unit of resampling, from 0 and without gaps, shape (m,).
-
-    Returns:
-        Shape (n_units, 9 + 2D). The columns of a unit are, in this order:
-
-        - 1;
-        - sums over its items: of 1, of the item's mean, of the squared mean, of the sum of squared departures from the
-          mean, and of `noise`;
-        - the squared number of items, the squared sum of their means, and the product of number and sum;
-        - the departures under each ordering, summed over items;
-        - the squares of these D sums.
-    """
+    """Moments that the components depend on, one row per unit of resampling. Sums of rows give the components."""
     values = values - values.mean()
     mean = values.mean(axis=1)
     away = values - mean[:, None]
@@ -78,10 +54,6 @@ def unit_moments(values: np.ndarray, noise: np.ndarray, unit: np.ndarray) -> np.
 
 def components(sums: np.ndarray, repeats: int) -> Components:
     """Components from sums of `unit_moments` over units, shape (..., 9 + 2D), by the method of moments.
-
-    Args:
-        sums: sums of `unit_moments` over units, shape (..., 9 + 2D).
-        repeats: number of reads of an item in each ordering. The moments are those of means over these reads.
 
     Source: the two-way analysis of variance of generalisability theory (Brennan, 2001, Generalizability Theory, Section
     3.4). Two things are ours. First, the variance of repetition comes from repeats within each ordering. Second, the
@@ -107,19 +79,6 @@ def components(sums: np.ndarray, repeats: int) -> Components:
 def coefficients(of: Components, orderings: np.ndarray, repeats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Generalisability and dependability of the mean over some orderings, each read several times.
 
-    Generalisability is the correlation of such a mean with the mean over as many other orderings. Use it if items are
-    compared. Dependability also counts as an error what an ordering adds to all items alike. Use it if the score itself
-    is used.
-
-    Args:
-        of: components, each of shape (...).
-        orderings: numbers of orderings, shape (q,).
-        repeats: numbers of reads in each ordering, shape (q,).
-
-    Returns:
-        Both coefficients, each of shape (..., q). Components below 0 count as 0. A coefficient is NaN if there are
-        several repeats and the component `repetition` is NaN, or if no variance is left.
-
     Source: Cronbach, Gleser, Nanda and Rajaratnam (1972), The Dependability of Behavioral Measurements; Brennan (2001).
     """
     item, shift, rest = (np.maximum(part, 0)[..., None] for part in (of.item, of.shift, of.rest))
@@ -132,18 +91,7 @@ def coefficients(of: Components, orderings: np.ndarray, repeats: np.ndarray) -> 
 
 
 def observed(values: np.ndarray, size: int, *, seed: int) -> float:
-    """Mean correlation, over items, between the means over two disjoint sets of orderings of the same size.
-
-    Generalisability predicts this correlation for `size` orderings. Here it is computed without the model.
-
-    Args:
-        values: mean score of each item under each ordering, shape (m, D), without gaps; D is at least 2 `size`.
-        size: number of orderings in each set.
-        seed: seed of the draws of sets.
-
-    Returns:
-        The mean over `SPLITS` draws of two sets; NaN where items do not differ.
-    """
+    """Mean correlation, over items, between the means over two disjoint sets of orderings of the same size."""
     covariance = np.cov(values, rowvar=False)
     masks = subsets.disjoint(values.shape[1], size, SPLITS, seed)
     first, second = masks[:, 0], masks[:, 1]
@@ -163,33 +111,15 @@ def estimate(
 ) -> pd.DataFrame:
     """Variance components of items, orderings and repetition, and the reliability of means that they predict.
 
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`. A strategy is used if it shows every
-            score in every position, and reads all items in the same orderings, equally often in each. Items are used if
-            they have a score from every read.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of the draws of two sets of orderings, see the function `observed`.
-        repeats: numbers of reads under each ordering for which coefficients are predicted.
-        temperatures: for each judge whose scores are drawn from its option probabilities, a dictionary from profile to
-            temperature. A missing temperature is unknown.
-
     Returns:
         One row per combination of `KEYS`, `readout`, `cluster`, `quantity`, `orderings` and `repeats`. Variances are in
         points squared; the estimate of a small variance can be negative. `quantity` is one of:
 
         - ``item``, ``shift``, ``rest``: variances, see `Components`.
-        - ``repetition``, ``interaction``: variance of one read by repetition, and ``rest`` minus ``repetition``. They
-          are given only if repeats or option probabilities give the variance of repetition under each ordering;
-          `repetition_from` says which of the two.
+        - ``repetition``, ``interaction``: variance of one read by repetition, and ``rest`` minus ``repetition``.
         - ``generalisability``, ``dependability``: coefficients of a mean over `orderings` orderings with `repeats`
-          reads each, see `coefficients`. Rows with more than one repeat are given only if the variance of repetition is
-          given.
-        - ``observed``: see the function `observed`. It is given only if each ordering is read once.
-
-        Intervals are from a jackknife over clusters with Student's t, for coefficients on the scale of Fisher's z.
-        Coefficients treat the orderings as a sample of many similar orderings. If the D orderings that are read are all
-        that exist, this population is imaginary: the coefficients for D orderings then say how well the mean over these
-        D would agree with the mean over D other orderings of the same kind, if there were any.
+          reads each, see `coefficients`.
+        - ``observed``: see the function `observed`.
     """
     parts: list[tuple[Row, Row]] = []
     for block in blocks.blocks(scores):
@@ -217,19 +147,6 @@ def _of_readout(
     confidence: float,
     seed: int,
 ) -> Iterator[tuple[Row, Row]]:
-    """All quantities of a block's scores, as parts for `tidy.from_parts`.
-
-    Args:
-        block: the reads.
-        readout: readout of the scores.
-        values: score of each read of each item, shape (n_items, K); NaN for a read without a score.
-        often: number of reads of an item in each ordering.
-        temperature: temperature at which the judge draws its answers from the option probabilities; None if it is
-            unknown, or if an answer is more than such a draw.
-        repeats: numbers of reads under each ordering for which coefficients are predicted.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of the draws of two sets of orderings.
-    """
     cells = block.by_ordering(values)
     variances = repetition.variances(block, readout, values, temperature)
     usable = ~np.isnan(cells).any(axis=1)

@@ -9,24 +9,9 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Predicted correlation over items between the mean of k reads under {strategy} and the mean of k others "
-    "(generalisability). One line is for reads in k different orderings. Where repetition is known under each "
-    "ordering, another line is for k repeats of one ordering against those of another. Bars are "
-    "{bootstrap[confidence]:.0%} jackknife intervals over {cluster}s. Crosses are the correlations that means over "
-    "disjoint sets of the orderings had. The dotted line is dependability, which also counts as an error what an "
-    "ordering adds to all items. If orderings spread the scores unequally, sets of them correlate better than "
-    "predicted. No human score is used, and a judge can be reliable and wrong. The figure Number of reads shows "
-    "agreement with human scores."
-)
-
 
 def draw(generalisability: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Predicted reliability by number of reads: one panel per judge and dataset.
-
-    Args:
-        generalisability: estimates, see `generalisability.estimate`.
-    """
+    """Predicted reliability by number of reads: one panel per judge and dataset."""
     reads = view.rows(generalisability, "study", "profile", "strategy", "n", "readout", "cluster")
     chosen = reads.dropna(subset="orderings")
     if chosen.empty:

@@ -5,21 +5,6 @@ import pandas as pd
 from rubric_order.tables.columns import Estimated, Number, OfRows, Row, each_row, texts
 from rubric_order.tables.spec import Rows, Table, Value, estimate, select, taken, wide
 
-CAPTION = (
-    "Where the variance of a read under {strategy} comes from, and how reliable means of reads are, without human "
-    "scores. Item is the variance between items. Shift is what an ordering adds to all items. Interaction is what it "
-    "adds to each item in its own way. Repetition is the variance between reads of one ordering. Rest is interaction "
-    "and repetition together; they are not separated where repetition is not known. Percentages are of the sum of "
-    "item, shift and rest. Small parts can come out negative. G of k is the predicted correlation of the mean over k "
-    "orderings, each read once, with the mean over k others. Its intervals are {bootstrap[confidence]:.0%} jackknife "
-    "intervals over {cluster}s; with items as heavy-tailed as Student's t with 3 degrees of freedom, nominal 95% "
-    "intervals cover 87% to 90%. In round brackets is the correlation that means over disjoint sets of the orderings "
-    "had. The prediction takes the variance of each set as the mean of all, and is exact if they are equal. If "
-    "orderings spread the scores unequally, sets of them correlate better than predicted. A judge can be reliable "
-    "and wrong: table Agreement with human scores shows whether it agrees with people. Reliability grows with the "
-    "differences between the items, so it holds for these datasets alone. The CSV file also has dependability, which "
-    "counts shifts as an error."
-)
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout"]
 PARTS = ["item", "shift", "interaction", "repetition", "rest"]
 COUNTS = ["repetition_from", "n_items", "n_clusters"]
@@ -41,7 +26,6 @@ def _rows(generalisability: pd.DataFrame, *, n: int) -> pd.DataFrame:
 
 
 def _coefficients(rows: pd.DataFrame) -> list[Estimated]:
-    """Generalisability of one ordering, two orderings, half of the orderings and all orderings."""
     sizes = [k for k in range(1, 2 * rows["n"].max() + 1) if f"generalisability_{k}" in rows] if len(rows) else []
     most = max(sizes, default=1)
     chosen = sorted({1, 2, most // 2, most} & {*sizes})
@@ -49,7 +33,6 @@ def _coefficients(rows: pd.DataFrame) -> list[Estimated]:
 
 
 def _observed(k: int) -> OfRows:
-    """Function that writes the observed correlation in brackets."""
 
     def write(row: Row) -> str:
         observed = row.get(f"observed_{k}")

@@ -35,7 +35,7 @@ class Arm(NamedTuple):
         draws: `squares`, summed over all groups of each resample, shape (resamples, q).
         least_draws: `least`, summed over all groups of each resample, shape (resamples, q).
         choice: indices of sets of orderings, shape (n_folds + 1, q): for each fold the set in which it is scored, then
-            the set that all groups together choose. None if the choice does not depend on data.
+            the set that all groups together choose.
     """
 
     sizes: np.ndarray
@@ -73,21 +73,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Error of the mean of k reads in k different orderings, compared with the item's mean over all orderings.
 
-    Errors are root mean squares over items. A strategy is used if all items have the same orderings, and the orderings
-    show each score equally often at each position. Items without a score in some ordering are left out.
-
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`.
-        resamples: number of resamples of the bootstrap over groups.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of the bootstrap, of folds and of sets that are drawn.
-        target_error: largest error that is good enough, in points.
-        folds: number of parts into which groups are divided. Each part is scored in the orderings that are best in the
-            other parts.
-        subsets_per_size: largest number of sets of orderings of one size. If a size has more sets, this many are drawn.
-        temperatures: for each judge whose scores are drawn from its option probabilities, a dictionary from profile to
-            temperature. A missing temperature is unknown.
-
     Returns:
         One row per combination of `KEYS`, `readout`, `design`, number of reads `k` (up to twice the number of levels)
         and `quantity`; intervals are over groups (`cluster`).
@@ -105,25 +90,10 @@ def estimate(
         `quantity` is one of:
 
         - ``rmse``: error against the mean that all orderings would have if each were read infinitely often.
-          `known_from` names the source from which the variance by chance is known. If it is empty, chance cannot be
-          distinguished from the effects of orderings on single items. Both then count as chance, so ``rmse`` is the
-          largest possible error.
-        - ``rmse_least``: error against the mean of the given reads; nothing counts as chance. It is given only if
-          `known_from` is empty.
+        - ``rmse_least``: error against the mean of the given reads; nothing counts as chance.
         - ``over_random``, ``over_best``: ``rmse`` minus the ``rmse`` of equally many random, or best, orderings.
         - ``ratio``: ``rmse`` divided by the ``rmse`` of equally many random orderings.
         - ``needed``: least k from which on ``rmse`` is at most `target_error`; NaN if the largest k does not suffice.
-          The lower end of its interval is the least k by the lower ends of ``rmse`` (of ``rmse_least``, if it is
-          given). The upper end is the least k by the upper ends of ``rmse``.
-
-        `orderings` are the orderings that all groups together choose, or those of ``usual``. Of the `n_folds` folds,
-        `n_same` are scored in this set of orderings, and `n_pairs` in a set that is made of pairs of an ordering and
-        its reverse. `n_sets` sets were compared. `complete` is 1 if no set of this size is missing among them, else 0.
-
-        Intervals use Student's t, for errors and ratios on the scale of their logarithm. If two designs are compared,
-        intervals are paired. If ``best`` or ``best_pairs`` is involved, data choose the orderings, and other groups
-        would choose other orderings. So the standard error comes from a bootstrap over groups in which each fold
-        chooses anew, and these intervals are rather too wide. All other intervals are from a jackknife over groups.
 
     Source: ours.
     """
@@ -153,14 +123,7 @@ def estimate(
 
 
 def arms(reads: ByOrdering, sets: subsets.Choices, fold: np.ndarray, weights: np.ndarray) -> dict[str, Arm]:
-    """Errors of each design, as a dictionary from the design's name.
-
-    Args:
-        reads: reads of items that share a balanced set of orderings.
-        sets: sets of orderings to choose from.
-        fold: index of each group's fold, from 0, shape (n_groups,).
-        weights: number of times that each group is in each resample, shape (resamples, n_groups).
-    """
+    """Errors of each design, as a dictionary from the design's name."""
 
     def without_choice(sizes: np.ndarray, tables: Sequence[np.ndarray]) -> Arm:
         return Arm(sizes, tables[0], tables[1], weights @ tables[0], weights @ tables[1])
@@ -196,7 +159,6 @@ def arms(reads: ByOrdering, sets: subsets.Choices, fold: np.ndarray, weights: np
 
 
 def _named(reads: ByOrdering) -> Iterator[tuple[str, np.ndarray]]:
-    """Names of the designs ``usual`` and ``balanced``, which need no data, and their sets of orderings as masks."""
     eye, usual, reverse = np.eye(len(reads.orderings), dtype=bool), reads.usual, reads.reverse
     if usual is not None:
         both = [eye[usual] | eye[reverse[usual]]] if reverse[usual] >= 0 else []
@@ -214,7 +176,6 @@ def _rows(
     confidence: float,
     target: float,
 ) -> Iterator[tuple[Row, Row]]:
-    """The rows of one block and readout, as parts for `tidy.from_parts`."""
     count = np.bincount(reads.group)
     of_design = arms(reads, sets, fold, weights)
     errors = {
@@ -259,34 +220,17 @@ def _rows(
 
 
 def _root_means(squares: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Root mean squares over items, shape (1 + n_parts, q).
-
-    The first row is over all groups. Each further row leaves out one part of the groups, see
-    `resampling.left_out_sums`.
-
-    Args:
-        squares: sum of squares of each group, shape (n_groups, q).
-        count: number of items of each group, shape (n_groups,).
-    """
     sums = resampling.left_out_sums(np.column_stack([squares, count]), np.arange(len(count)))
     return _roots(sums[:, :-1], sums[:, -1])
 
 
 def _roots(sums: np.ndarray, items: np.ndarray) -> np.ndarray:
-    """Roots of sums / items; 0 if a sum is below 0 by chance. `sums` has shape (r, q), `items` has shape (r,)."""
     means = sums / items[:, None]
     return np.sqrt(np.where(means > subsets.ROUNDING, means, 0))
 
 
 def _interval(errors: Errors, count: np.ndarray, confidence: float, *, of_logarithm: bool = False) -> Row:
-    """Columns of estimates with their intervals.
-
-    Args:
-        errors: values for all groups, without each part of the groups, and in each resample.
-        count: number of items of each group, shape (n_groups,).
-        confidence: nominal coverage of the intervals, such as 0.95.
-        of_logarithm: True for estimates that cannot be negative; an estimate of 0 then has no interval.
-    """
+    """Columns of estimates with their intervals."""
     sizes = resampling.part_sizes(np.repeat(np.arange(len(count)), count))
     scales: dict[str, Any] = {"scale": np.log, "back": np.exp} if of_logarithm else {}
     if not errors.chosen:
@@ -317,6 +261,5 @@ def _about(name: str, arm: Arm, reads: ByOrdering, sets: subsets.Choices) -> Row
 
 
 def _written(orderings: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    """Sets of orderings as text, such as ``1 2 3; 3 2 1``."""
     of_each = np.array([" ".join(map(str, row)) for row in orderings.tolist()], dtype=object)
     return np.array(["; ".join(of_each[mask]) for mask in masks], dtype=object)

@@ -9,17 +9,6 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Error of the mean of one read in each of k orderings, in points (root mean square), against the mean that all "
-    "orderings of {strategy} would have if each were read infinitely often. Random orderings are any k. Any pairs "
-    "are orderings with their reverses. Best orderings and best pairs are those with the least error in other groups "
-    "than those in which the error is measured. Usual order is the ordering 1 to n, alone or with its reverse. "
-    "Balanced half has each score once in each position. Bars are {bootstrap[confidence]:.0%} intervals over groups. "
-    "The dashed line is the target. Where chance is not known (see the panel's title), all differences between an "
-    "item's reads count as chance, except what the orderings do to all items. The error is then the most that it can "
-    "be. Most of the gain from more reads comes from averaging over chance, which repeats of one ordering give as "
-    "well."
-)
 LINES = {
     "random": ("random orderings", "-"),
     "best": ("best orderings", "-"),
@@ -32,11 +21,7 @@ ASIDE = 0.07  # horizontal shift, so that intervals do not hide each other
 
 
 def draw(ordering_subsets: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Error by number of reads: one panel per judge and dataset, one line per way to choose orderings.
-
-    Args:
-        ordering_subsets: estimates of this result, see `estimate`.
-    """
+    """Error by number of reads: one panel per judge and dataset, one line per way to choose orderings."""
     rows = view.rows(ordering_subsets, "study", "profile", "strategy", "n", "readout")
     chosen = rows_with(rows, quantity="rmse")
     if chosen.empty:

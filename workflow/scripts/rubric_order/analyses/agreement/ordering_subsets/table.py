@@ -8,23 +8,6 @@ import pandas as pd
 from rubric_order.tables.columns import Estimated, Flags, Number, Text, cell, count, texts
 from rubric_order.tables.spec import Rows, Table, estimate, same, select, wide
 
-CAPTION = (
-    "Error of the mean of one read in each of k orderings, in points (root mean square), against the mean that all "
-    "orderings of {strategy} would have if each were read infinitely often. Column reads is k. Intervals are "
-    "{bootstrap[confidence]:.0%} intervals over groups. Best are the orderings with the least error in other groups "
-    "than those in which the error is measured. Random is any k orderings. Pairs are orderings with their reverses: "
-    "any pairs, or the best pairs. Usual is the ordering 1 to n, alone or with its reverse. Balanced has each score "
-    "once in each position. Times random is the error divided by that of as many random orderings. Less best is the "
-    "error less that of as many best orderings, paired. Within the target is yes if the error is shown to be at most "
-    "{ordering_subsets[target_error]:g} points, and no if it is shown to be more. Reads for it is the least k from "
-    "which on the error is within the target. How much reads vary by chance is known from repeats of every ordering, "
-    "or from the probabilities that a score is drawn from. An expected score does not vary by chance if nothing is "
-    "written before the answer. Without such information, chance cannot be told from what an ordering does to single "
-    "items. The error then counts both as chance, and is the largest that it can be. Column at least counts neither as "
-    "chance, and is the error against the mean of the actual reads. Most of the gain from more reads comes from "
-    "averaging over chance, which repeats of one ordering give as well. An error says how near a score is to this "
-    "judge's own mean, not whether this mean is right."
-)
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout", "design"]
 QUANTITIES = ("rmse", "rmse_least", "ratio", "over_random", "over_best")
 ABOUT = ("orderings", "n_same", "n_pairs", "n_folds", "n_sets", "complete", "known_from", "target")
@@ -33,7 +16,6 @@ NAMES = {"best_pairs": "best pairs"}
 
 
 def _rows(ordering_subsets: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset, readout, number of reads and design."""
     errors = ordering_subsets[ordering_subsets["k"].notna()]
     first_columns = same(*ABOUT, "n_items", "n_incomplete", "n_clusters")
     rows = wide(errors, [*KEYS, "k"], [first_columns, *map(estimate, QUANTITIES)])
@@ -44,7 +26,6 @@ def _rows(ordering_subsets: pd.DataFrame) -> pd.DataFrame:
 
 
 def _within(row: Mapping[str, Any]) -> str:
-    """Verdict on the target: by the interval of the error, or by the error itself if there is no interval."""
     least = "rmse" if row["known_from"] else "rmse_least"
     low, high = (
         row[name] if pd.isna(row[end]) else row[end] for name, end in ((least, f"{least}_low"), ("rmse", "rmse_high"))
@@ -53,7 +34,6 @@ def _within(row: Mapping[str, Any]) -> str:
 
 
 def _needed(row: Mapping[str, Any]) -> str:
-    """Number of reads that suffice, with its interval; ``more`` if the largest number of reads does not suffice."""
     if pd.isna(row["needed"]) and pd.isna(row["needed_low"]):
         return "more"
     least, low, high = (count(row[name]) or "more" for name in ("needed", "needed_low", "needed_high"))
@@ -61,7 +41,6 @@ def _needed(row: Mapping[str, Any]) -> str:
 
 
 def _printed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with at most n reads, for n levels. For random orderings, also the row with 2n reads."""
     return rows[(rows["k"] <= rows["n"]) | (rows["design"].eq("random") & (rows["k"] == 2 * rows["n"]))]
 
 

@@ -5,19 +5,8 @@ import pandas as pd
 from rubric_order.base.keys import EVERY
 from rubric_order.strategies import COMPARED
 from rubric_order.tables.columns import Column, Estimated, Flags, Number, each_row, texts, there
-from rubric_order.tables.spec import PARTS, Rows, Table, estimate, from_strategy, same, select, wide
+from rubric_order.tables.spec import PARTS, Rows, Table, differences_from, estimate, same, select, wide
 
-CAPTION = (
-    "Correlation of each item's mean score with its human score when it is read in several orderings ({strategy}) and "
-    "in one ({baseline}), as in the earlier version of Xu et al., Table 2. Differences are over the items that both "
-    "strategies have scored, with {bootstrap[confidence]:.0%} intervals of a jackknife over {cluster}s. A mean of "
-    "several reads agrees better than one read, whatever is varied between them. So Pearson's difference is split into "
-    "two parts. Order is the effect of the order alone: the mean r of single orderings less that of the usual "
-    "ordering, one read per item each. Averaging is what averaging adds to r under {strategy} less what it adds under "
-    "{baseline}. † means that repeats are no more than one read in 95% of the items or more (as at temperature 0), so "
-    "that they cannot gain by averaging. Few clusters: fewer than 30 {cluster}s, with which intervals are somewhat too "
-    "short."
-)
 KEYS = ["judge", "dataset", "readout", "cluster"]
 
 
@@ -28,14 +17,9 @@ def _rows(
     strategy: str = "balanced",
     baseline: str = "fixed",
 ) -> pd.DataFrame:
-    """One row per judge, dataset and readout: Pearson's r and Spearman's rho under each strategy, and differences.
-
-    Args:
-        strategy: strategy to compare with `baseline`; differences are `strategy` minus `baseline`.
-        baseline: strategy with which `strategy` is compared.
-    """
+    """One row per judge, dataset and readout: Pearson's r and Spearman's rho under each strategy, and differences."""
     agreement = select(human_agreement, criterion=EVERY)
-    differences = select(from_strategy(select(strategy_comparison, criterion=EVERY), strategy), baseline=baseline)
+    differences = select(differences_from(select(strategy_comparison, criterion=EVERY), strategy), baseline=baseline)
     rows = wide(differences, KEYS, [same("n_items", "n_clusters", "same_repeats", "flag")])
     rows["flag"] = rows["flag"].replace("", None)
     for of in ("pearson", "spearman"):
@@ -47,7 +31,6 @@ def _rows(
 
 
 def _correlation(of: str, title: str) -> list[Column]:
-    """A correlation under each strategy, and the difference, as in the earlier version of Xu et al., Table 2."""
     names = {f"{of}_{name}": f"{name} {title}" for name in COMPARED}
     marks = each_row(lambda row: "†" if of == "pearson" and "order" in row and pd.notna(row["flag"]) else "")
     difference = Estimated(f"{of}_difference", "+.3f", name=f"difference {title}", marks=marks)

@@ -32,24 +32,7 @@ def halves(
     barred: np.ndarray | None = None,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Random pairs of disjoint subsets of k reads, each of `size` reads.
-
-    Args:
-        k: number of reads.
-        size: number of reads in each subset, at most `largest_half`.
-        count: number of pairs.
-        ordering: ordering of each read, shape (k,); None if items differ in the ordering of a read. If there are
-            several orderings and each is repeated (`repeated`), two sides first get equally many reads of each
-            ordering, and each subset is drawn from its side. An odd read of an ordering is on no side. So the orderings
-            of one subset say nothing about the orderings of the other.
-        barred: True for reads that may not be in the first or the second subset, shape (2, count, k); no read is barred
-            from both. All barred reads are kept out if at most half of the reads (of each ordering, if orderings are
-            repeated) are barred from each subset.
-        rng: generator of the draws.
-
-    Returns:
-        Shape (2, count, k), 1 where a read is in the subset.
-    """
+    """Random pairs of disjoint subsets of k reads, each of `size` reads."""
     key = rng.random((count, k))
     if barred is None and not repeated(ordering):
         rank = key.argsort(axis=1).argsort(axis=1)
@@ -67,22 +50,7 @@ def halves(
 def halves_of_two(
     dealt: list[np.ndarray | None], same: np.ndarray, size: int, count: int, *, rng: np.random.Generator
 ) -> list[np.ndarray]:
-    """Halves of two strategies. Their first halves share no answer, and neither do their second halves.
-
-    A prompt that two strategies share is asked once. Two halves with its answer in common would be more alike than two
-    halves of one strategy, which share no answer.
-
-    Args:
-        dealt: for each of the two strategies, the ordering of each of its reads, shape (k,). None if items differ in
-            the ordering of a read (`shared_ordering`).
-        same: True where a read of the first strategy and a read of the second share an answer, shape (k, k_other).
-        size: number of reads in a half.
-        count: number of pairs of halves.
-        rng: generator of the draws.
-
-    Returns:
-        The `halves` of each strategy.
-    """
+    """Halves of two strategies. Their first halves share no answer, and neither do their second halves."""
     # First the strategy that leaves less choice: a strategy with repeated orderings, or else the one with fewer reads.
     first, second = sorted((0, 1), key=lambda place: (not repeated(dealt[place]), same.shape[place]))
     drawn = {first: halves(same.shape[first], size, count, ordering=dealt[first], rng=rng)}
@@ -92,15 +60,7 @@ def halves_of_two(
 
 
 def same_answers(ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """True where reads of two strategies share an answer: they have the same ordering and the same repeat index.
-
-    Args:
-        ordering: ordering of each read of the first strategy, as a number, shape (..., k).
-        other: ordering of each read of the second strategy, as a number, shape (..., k_other).
-
-    Returns:
-        Shape (..., k, k_other), bool.
-    """
+    """True where reads of two strategies share an answer: they have the same ordering and the same repeat index."""
     repeat, other_repeat = (
         np.tril(numbers[..., :, None] == numbers[..., None, :], -1).sum(axis=-1) for numbers in (ordering, other)
     )
@@ -108,17 +68,7 @@ def same_answers(ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def aligned(values: np.ndarray, ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Reorder reads of items: a read that shares an answer with another strategy's read moves to that read's column.
-
-    Args:
-        values: score of each read, items by reads, shape (m, k).
-        ordering: ordering of each read, shape (m, k). Orderings were drawn.
-        other: ordering of each read of the other strategy, shape (k_other,). Only its first k reads are searched for
-            shared answers. So halves can have the answer of a later read in common.
-
-    Returns:
-        The reordered values, shape (m, k).
-    """
+    """Reorder reads of items: a read that shares an answer with another strategy's read moves to that read's column."""
     same = np.zeros((*ordering.shape, ordering.shape[1]), dtype=bool)
     same[..., : len(other)] = same_answers(ordering, other[None, : ordering.shape[1]])
     source, taken, matched = same.argmax(axis=1), same.any(axis=1), same.any(axis=2)
@@ -127,21 +77,12 @@ def aligned(values: np.ndarray, ordering: np.ndarray, other: np.ndarray) -> np.n
 
 
 def largest_half(k: int, ordering: np.ndarray | None) -> int:
-    """Largest number of reads, out of k, that each of two subsets can have, see `halves`.
-
-    Args:
-        k: number of reads.
-        ordering: ordering of each read, shape (k,); None if items differ in the ordering of a read.
-    """
+    """Largest number of reads, out of k, that each of two subsets can have, see `halves`."""
     return int((np.unique(ordering, return_counts=True)[1] // 2).sum()) if repeated(ordering) else k // 2
 
 
 def repeated(ordering: np.ndarray | None) -> bool:
-    """True if there are several orderings, each read more than once; see `halves`.
-
-    Args:
-        ordering: ordering of each read, shape (k,); None if items differ in the ordering of a read.
-    """
+    """True if there are several orderings, each read more than once; see `halves`."""
     if ordering is None:
         return False
     counts = np.unique(ordering, return_counts=True)[1]
@@ -157,11 +98,7 @@ def orderings_of(block: blocks.Block) -> np.ndarray:
 
 
 def shared_ordering(orderings: np.ndarray) -> np.ndarray | None:
-    """Ordering of each read, shape (K,); None if items differ in the ordering of a read. See `orderings_of`.
-
-    Args:
-        orderings: ordering of each read of each item, as a number, shape (m, K); -1 where there is no read.
-    """
+    """Ordering of each read, shape (K,); None if items differ in the ordering of a read. See `orderings_of`."""
     of_read = orderings.max(axis=0)
     return of_read if ((orderings == of_read) | (orderings < 0)).all() else None
 
@@ -170,19 +107,6 @@ def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, seed: int, halvings: int = 50
 ) -> pd.DataFrame:
     """Change of the ranking of candidates from one strategy to another, beside the change within a strategy.
-
-    Two rankings from few reads differ even if the order of the options has no effect. So the reads of each strategy are
-    divided into two random halves. Halves are compared within a strategy and between two strategies, always with the
-    same number of reads. If halves of two strategies disagree more than the noise of both explains, the strategies are
-    the cause.
-
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`. All strategies of a study, judge,
-            profile, condition, dataset and scale are in one table.
-        confidence: nominal coverage of the intervals, such as 0.95. Groups are the sample, because competing candidates
-            cannot be separated, and prompts of one group (an article's criteria) depend on each other.
-        seed: seed of the halvings.
-        halvings: number of random halvings that are averaged over.
 
     Returns:
         One row per judge, dataset, scale, readout, pair of strategies (`strategy`, `other`), `comparison` and
@@ -196,33 +120,7 @@ def estimate(
         - ``between_halves``: a half of each strategy, with `k` reads each.
         - ``within_strategy``, ``within_other``: two halves of one strategy, with `k` reads each.
         - ``excess``: the reversal between halves of the two strategies, minus the reversal that `agreement_by_noise`
-          expects from the reversal within each strategy. Only prompts for which all three are defined are used. For
-          ties, it is ``between_halves`` minus the mean of ``within_strategy`` and ``within_other``.
-
-        `p` is the p-value of the hypothesis that there is no excess. For its adjustment, see `multiplicity`. For tau,
-        flips and reversed pairs the test is one-sided, against more reversals, because another order is expected to add
-        reversals. For ties it is two-sided. All intervals are two-sided. Tau is also lower if one strategy ties
-        candidates that the other distinguishes. So the p of tau is raised to the p of reversed pairs if the latter is
-        larger. `p_noise` of an excess is the two-sided p-value of the hypothesis that both strategies are equally
-        noisy. Intervals and p-values are from a jackknife over groups.
-
-        The excess is 0 on average if the reads of both strategies have the same distribution. It is about 0 or less if
-        one strategy only gives the same ranking with less noise. Every difference that is not noise around one ranking
-        adds to the excess, for example if another order brings candidates nearer to each other, or moves them apart, in
-        some prompts only. If one strategy ties much more than the other, the excess of flips and of reversed pairs is
-        below 0, and the tests miss reversals.
-
-        `independent` says whether two halves of a strategy are independent. This holds in three cases: all reads are in
-        one ordering; orderings were drawn at random; every ordering was read more than once. It does not hold for
-        `balanced` with one read per ordering. Its halves have no ordering in common, so they differ more than
-        independent halves. The noise is then too large, and the excess too small.
-
-        Two strategies share the answer to a prompt that both ask, such as a prompt in the canonical ordering. A common
-        answer would also make the excess too small. So halves that are compared have no common answer, with two
-        exceptions. First, repeats that are only one answer, as at temperature 0, count as several answers. Second, if
-        one strategy with k reads draws its orderings, only the first k reads of the other strategy are searched
-        (`aligned`). For example, if ``random`` has three reads, they can share an answer with the fourth or a later
-        read of ``balanced`` or ``all``.
+          expects from the reversal within each strategy.
 
     Source: Xu et al. (2026), Sections 4.4 and 5.6, Table 7; the halves, and all intervals, are ours.
     """
@@ -250,7 +148,6 @@ def estimate(
 def _compare_blocks(
     one: blocks.Block, two: blocks.Block, *, confidence: float, seed: int, halvings: int
 ) -> Iterator[tuple[Row, Row]]:
-    """Rows of each comparison of two strategies, for each readout that both have, as parts for `tidy.from_parts`."""
     other_values = dict(two.readouts())
     read_in = [orderings_of(block) for block in (one, two)]
     dealt = [shared_ordering(orderings) for orderings in read_in]
@@ -289,14 +186,7 @@ def _compare_blocks(
 def _rows(
     compared: dict[str, np.ndarray], competing: np.ndarray, unit: np.ndarray, *, confidence: float
 ) -> Iterator[tuple[str, Row]]:
-    """Means over prompts of each comparison, and their excess, with intervals over groups.
-
-    Args:
-        compared: dictionary from comparison to its quantities for each prompt, shape (n_prompts, quantities).
-        competing: number of candidates of each prompt, shape (n_prompts,).
-        unit: index of each prompt's group, from 0, shape (n_prompts,).
-        confidence: nominal coverage of the intervals, such as 0.95.
-    """
+    """Means over prompts of each comparison, and their excess, with intervals over groups."""
     least = np.array([_LEAST.get(name, 0.0) for name in QUANTITIES])
     unknown = np.full(len(QUANTITIES), np.nan)
     for comparison, table in compared.items():
@@ -312,14 +202,6 @@ def _rows(
 
 
 def _excess(parts: list[np.ndarray], competing: np.ndarray, unit: np.ndarray, *, confidence: float) -> Row:
-    """The columns of comparison ``excess``.
-
-    Args:
-        parts: quantities of each comparison of `PARTS` for each prompt, shape (n_prompts, quantities).
-        competing: number of candidates of each prompt, shape (n_prompts,).
-        unit: index of each prompt's group, from 0, shape (n_prompts,).
-        confidence: nominal coverage of the intervals, such as 0.95.
-    """
     estimates, ends, p, p_noise, n_groups = [], [], [], [], []
     defined = np.isfinite(np.stack(parts)).all(axis=0)  # a prompt without one of the three has no excess
     for place in range(len(QUANTITIES)):
@@ -343,13 +225,7 @@ def _excess(parts: list[np.ndarray], competing: np.ndarray, unit: np.ndarray, *,
 
 
 def _beyond_noise(place: int, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Excess of one quantity over what the noise of two strategies explains, and difference between the two noises.
-
-    Args:
-        place: index of the quantity in `QUANTITIES`.
-        means: means over prompts, shape (..., columns): of each comparison of `PARTS`, then of 1 / number of
-            candidates. For reversed pairs, the column of each comparison is followed by its tied pairs.
-    """
+    """Excess of one quantity over what the noise of two strategies explains, and difference between the two noises."""
     *parts, by_chance = np.moveaxis(means, -1, 0)
     if place == TAU:
         one, other, between = parts
@@ -370,13 +246,6 @@ def _defined(table: np.ndarray) -> np.ndarray:
 
 
 def _ties_at_random(between: np.ndarray, unit: np.ndarray, *, confidence: float) -> Row:
-    """The columns of quantity ``top1_random``: flips if ties are broken at random, see `rankings.Rankings`.
-
-    Args:
-        between: quantities of each prompt for all reads of both strategies, shape (n_prompts, quantities).
-        unit: index of each prompt's group, from 0, shape (n_prompts,).
-        confidence: nominal coverage of the interval, such as 0.95.
-    """
     flip = between[:, [QUANTITIES.index("top1_flip"), QUANTITIES.index("top1_tie")]].sum(axis=1)
     ratio = shares.mean(flip, unit, confidence, bounds=(0.0, 1.0))
     row = {"quantity": "top1_random", "n_defined": ratio.n, "n_groups": ratio.n_clusters} | ratio.interval.columns()
@@ -384,15 +253,6 @@ def _ties_at_random(between: np.ndarray, unit: np.ndarray, *, confidence: float)
 
 
 def _left_out(values: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, int]:
-    """Means over the prompts that have values, and the number of their groups.
-
-    Args:
-        values: values of each prompt, NaN for a prompt without a value, shape (n_prompts, q).
-        unit: index of each prompt's group, from 0, shape (n_prompts,).
-
-    Returns:
-        Means over all prompts, then without each part of the groups, shape (1 + n_parts, q); and the number of groups.
-    """
     has_value = ~np.isnan(values).any(axis=1)
     if not has_value.any():
         return np.full((1, values.shape[1]), np.nan), 0
@@ -411,18 +271,6 @@ def _compare(
     halvings: int,
     rng: np.random.Generator,
 ) -> tuple[dict[str, np.ndarray], int]:
-    """Quantities of each comparison of two strategies, shape (n_prompts, quantities), and the number of reads per half.
-
-    Args:
-        left: scores under the first strategy, items by reads, shape (m, k).
-        right: scores under the second strategy, items by reads, shape (m, k_other).
-        places: rows of the items of each prompt, padded with -1, shape (n_prompts, n_candidates).
-        dealt: for each of the two strategies, the ordering of each of its reads, shape (k,). None if items differ in
-            the ordering of a read.
-        same: True where a read of the first strategy and a read of the second share an answer, shape (k, k_other).
-        halvings: number of random halvings that are averaged over.
-        rng: generator of the halvings.
-    """
 
     def ranked(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         means = np.concatenate([rankings.mean_scores(values, chosen), np.full((len(chosen), 1), np.nan)], axis=1)

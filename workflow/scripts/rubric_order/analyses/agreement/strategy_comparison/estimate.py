@@ -1,10 +1,4 @@
-"""Comparison of strategies by their agreement with people: paired differences of correlations.
-
-The mean of K reads agrees better with people than one read does, whatever varies between the reads. At temperature 0,
-repeats of one prompt count as one read. So a strategy of several orderings has an advantage over `fixed` even if the
-order does not matter. The difference of two correlations is therefore split into the difference of single reads and
-each strategy's gain from averaging.
-"""
+"""Comparison of strategies by their agreement with people: paired differences of correlations."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -36,20 +30,7 @@ QUANTITIES = ("pearson", "spearman", "order", "averaging", "averaging_baseline")
 def paired_rank_difference(
     first: np.ndarray, second: np.ndarray, human: np.ndarray, clusters: np.ndarray, *, confidence: float
 ) -> Row:
-    """Spearman's rho of a first score with human scores, minus rho of a second score, over the same items.
-
-    Args:
-        first: first score of each item, shape (n_items,).
-        second: second score of each item, shape (n_items,).
-        human: human score of each item, shape (n_items,).
-        clusters: index of each item's cluster, from 0 and without gaps, shape (n_items,). The jackknife leaves out
-            whole clusters.
-        confidence: nominal coverage of the interval, such as 0.95.
-
-    Returns:
-        `estimate`, `ci_low`, `ci_high`, `p` and `df`, see `resampling.jackknife_t`. NaN if a score is constant. If
-        there is only one cluster, there is no interval and no p.
-    """
+    """Spearman's rho of a first score with human scores, minus rho of a second score, over the same items."""
     one, other = (agreement.Compared(scores, human, clusters).parts("spearman") for scores in (first, second))
     return _by_jackknife(one - other, clusters, confidence)
 
@@ -57,29 +38,7 @@ def paired_rank_difference(
 def paired_differences(
     first: np.ndarray, second: np.ndarray, human: np.ndarray, clusters: np.ndarray, *, confidence: float
 ) -> dict[str, dict[str, Any]]:
-    """Difference of two mean scores' correlations with human scores, and the parts of this difference.
-
-    Args:
-        first: score of each item in each read of the first strategy, shape (n_items, K); NaN for a read without a
-            score. The reads of a column are in one ordering.
-        second: score of each item in each read of the second strategy, shape (n_items, L), in the same form. The items
-            are the same.
-        human: human score of each item, shape (n_items,).
-        clusters: index of each item's cluster, from 0 and without gaps, shape (n_items,). The jackknife leaves out
-            whole clusters.
-        confidence: nominal coverage of the intervals, such as 0.95.
-
-    Returns:
-        A dictionary with these differences; each has the values of `paired_rank_difference`. Let R1 and R2 be r of the
-        mean scores under the first and the second strategy, and S1 and S2 the mean r of single reads.
-
-        - ``pearson``: R1 - R2.
-        - ``order``: S1 - S2.
-        - ``averaging``: R1 - S1.
-        - ``averaging_baseline``: R2 - S2.
-
-        So ``pearson`` = ``order`` + ``averaging`` - ``averaging_baseline``.
-    """
+    """Difference of two mean scores' correlations with human scores, and the parts of this difference."""
     one, two = (averaging.agreement(values, human, clusters) for values in (first, second))
     parts = {
         "pearson": one.mean - two.mean,
@@ -91,13 +50,7 @@ def paired_differences(
 
 
 def _by_jackknife(values: np.ndarray, clusters: np.ndarray, confidence: float) -> Row:
-    """A difference with its interval and p-value.
-
-    Args:
-        values: the difference over all clusters, then without each part of the clusters, shape (1 + n_parts,).
-        clusters: index of each item's cluster, from 0, shape (n_items,).
-        confidence: nominal coverage of the interval, such as 0.95.
-    """
+    """A difference with its interval and p-value."""
     sizes = resampling.part_sizes(clusters)
     if len(values) == len(sizes) + 1 and np.abs(values).max() < ROUNDING:  # the same reads, averaged
         several = len(sizes) > 1
@@ -111,25 +64,11 @@ def _by_jackknife(values: np.ndarray, clusters: np.ndarray, confidence: float) -
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
     """Difference between the correlations with human scores of two strategies, for each pair of strategies of a study.
 
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`.
-        confidence: nominal coverage of the intervals, such as 0.95.
-
     Returns:
         One row per study, judge, profile, dataset, scale, criterion (``all``: pooled), readout, `cluster`, `strategy`,
         `baseline` and `quantity`. `quantity` is ``pearson`` or ``spearman``: the correlation of the strategy minus the
         correlation of the baseline, over the `n_items` items that both have scored. Intervals and `p` are from a
-        jackknife over clusters, with Student's t of `df` degrees of freedom, see `resampling.degrees`. `p_holm` and
-        `p_bh` are adjusted for the `n_tests` tests of the family, see `multiplicity`.
-
-        If the baseline is in `ONE_ORDERING` and the strategy in `ONE_ORDERING_A_READ`, the parts of Pearson's
-        difference are also given, see `paired_differences`. ``order`` is then the mean r of single orderings minus the
-        mean r of single reads of the usual ordering.
-
-        `same_repeats` is given for a baseline in `ONE_ORDERING`. It is the share of items whose reads under the
-        baseline all have the same score (up to 0.005 points). `flag` is `SAME` if this share is at least `NEARLY_ALL`,
-        and `ONE_READ` if the baseline has one read per item. In both cases the baseline's mean is hardly more than one
-        read, so the difference is partly due to averaging.
+        jackknife over clusters, with Student's t of `df` degrees of freedom, see `resampling.degrees`.
     """
     by = [key for key in KEYS if key != "strategy"]
     by_setting: dict[tuple[Any, ...], dict[str, _Read]] = {}
@@ -148,7 +87,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
             first, second = of_strategy[strategy], of_strategy[baseline]
             place = second.ids.get_indexer(first.ids)
             first, second = first.take(place >= 0), second.take(place[place >= 0])
-            for criterion, chosen in item_scores.by_criterion(first.items.criterion):
+            for criterion, chosen in item_scores.criterion_masks(first.items.criterion):
                 name = setting | {"strategy": strategy, "baseline": baseline, "criterion": criterion}
                 rows += _compared(name, first.take(chosen), second.take(chosen), confidence=confidence)
     columns = [*KEYS, "baseline", "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"]
@@ -176,14 +115,6 @@ class _Read(NamedTuple):
 
 
 def _compared(name: Row, first: _Read, second: _Read, *, confidence: float) -> Iterator[Row]:
-    """Rows of one comparison, one row per kind of cluster and quantity.
-
-    Args:
-        name: columns that name the comparison, among them `strategy` and `baseline`.
-        first: the items under the strategy.
-        second: the same items under the baseline.
-        confidence: nominal coverage of the intervals, such as 0.95.
-    """
     items, reads, repeated = first.items, first.reads, second.reads
     if not len(items):
         return
@@ -202,13 +133,6 @@ def _compared(name: Row, first: _Read, second: _Read, *, confidence: float) -> I
 
 
 def _repeats(baseline: str, repeated: np.ndarray) -> Row:
-    """Share of items with identical reads under the baseline, and flag; both empty for a baseline of several orderings.
-
-    Args:
-        baseline: name of the baseline strategy.
-        repeated: score of each item in each read under the baseline, shape (n_items, L); NaN for a read without a
-            score.
-    """
     if baseline not in ONE_ORDERING:
         return {"same_repeats": np.nan, "flag": ""}
     if repeated.shape[1] == 1:

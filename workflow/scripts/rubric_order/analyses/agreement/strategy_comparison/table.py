@@ -5,21 +5,8 @@ import pandas as pd
 from rubric_order.base.keys import EVERY
 from rubric_order.strategies import COMPARED
 from rubric_order.tables.columns import Column, Estimated, Flags, Number, Text, away_from_zero, texts, there, varied
-from rubric_order.tables.spec import PARTS, Rows, Table, Taken, estimate, from_strategy, same, select, taken, wide
+from rubric_order.tables.spec import PARTS, Rows, Table, Taken, differences_from, estimate, same, select, taken, wide
 
-CAPTION = (
-    "Pearson's r with human scores under each strategy, and r of {strategy} less that of each other strategy, as in Xu "
-    "et al. (2026), Table 3. Intervals are {bootstrap[confidence]:.0%} intervals of a jackknife over the sample "
-    "({cluster}; both: groups, and items one by one, as the paper draws them). Differences are paired: they are over "
-    "the items that both strategies have scored. A mean of several reads agrees better than one read, whatever is "
-    "varied between them. So a difference from repeats of the usual ordering is not due to the order alone. Order is "
-    "the part that is: the mean r of single orderings less that of the usual ordering, one read per item each. "
-    "Averaging is what averaging adds to r of {strategy}, less what it adds to r of the repeats. The difference is the "
-    "sum of order and averaging. † means that repeats of the usual ordering are no more than one read in 95% of the "
-    "items or more, so that they cannot gain by averaging. * means that the interval does not contain 0. ** means p < "
-    "0.05 also after Holm's adjustment for all judges, profiles, datasets and scales of the study. Few clusters: a "
-    "sample of fewer than 30, with which intervals are somewhat too short."
-)
 KEYS = ["judge", "dataset", "readout", "cluster"]
 TESTS = ("p", "p_holm", "p_bh")
 
@@ -29,7 +16,7 @@ def _rows(
 ) -> pd.DataFrame:
     """One row per judge, dataset and readout: r of each strategy, and differences from `strategy` with their parts."""
     pearson = select(human_agreement, criterion=EVERY, quantity="pearson")
-    differences = from_strategy(select(strategy_comparison, criterion=EVERY), strategy)
+    differences = differences_from(select(strategy_comparison, criterion=EVERY), strategy)
     compared = [name for name in COMPARED if name in set(pearson["strategy"])]
     correlations = [estimate("pearson", f"r_{name}", strategy=name) for name in compared]
     items = [taken({"strategy": name}, n_items=f"items_{name}") for name in compared]
@@ -40,7 +27,6 @@ def _rows(
 
 
 def _difference(differences: pd.DataFrame, other: str) -> list[Taken]:
-    """Difference from another strategy, its parts, and the share of items with identical reads under that strategy."""
     delta, of = f"delta_{other}", {"quantity": "pearson", "baseline": other}
     values = [estimate("pearson", delta, *TESTS, baseline=other), taken(of, n_items=f"{delta}_items")]
     if len(select(differences, quantity="order", baseline=other)):

@@ -13,27 +13,12 @@ from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 from rubric_order.strategies import COMPARED
 
-CAPTION = (
-    "How well each strategy's mean scores agree with human scores. Each panel is a dataset, and each row a judge. "
-    "Bars are {bootstrap[confidence]:.0%} jackknife intervals over the sample ({cluster}). If the sample is both, "
-    "thin bars with caps are over groups, and thick bars over items one by one, as the paper draws them. Strategies "
-    "read the same items, so their difference is known better than these intervals say. The difference is also one "
-    "of averaging: repeats of one prompt that are all the same gain nothing from averaging. Table Strategies "
-    "compared has the differences, and the part of them that is due to the order. After Xu et al. (2026), Figure 8."
-)
 QUANTITIES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ", "kendall": "Kendall's τ-b", "kappa": "Weighted κ"}
 READOUTS = {Readout.HARD: "", Readout.SOFT: ", option probabilities"}
 
 
 def draw(human_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, quantity: str) -> Figure:
     """Agreement of each strategy's mean scores with human scores: one panel per dataset and readout, one row per judge.
-
-    The jackknife leaves out single items or whole groups, as `cluster` says. If `cluster` is ``both``, both intervals
-    are drawn.
-
-    Args:
-        human_agreement: estimates, see `human_agreement.estimate`.
-        quantity: one of `QUANTITIES`.
 
     Source: after Xu et al. (2026), Figure 8.
     """

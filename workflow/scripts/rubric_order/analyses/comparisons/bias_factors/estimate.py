@@ -29,31 +29,19 @@ SHARED = ["study", "profile", "condition", "strategy", "n"]
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Last step of a stepwise search for the factors on which the outcomes of cells (judge, candidate, task) depend.
 
-    Args:
-        scores: reads of comparisons with a baseline, one row per read; or several such tables, for example one per
-            file.
-        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
-            not in the dictionary, all forms count.
-
     Returns:
         One row per study, profile, condition, strategy, dataset (``all``: all datasets together), `outcome`, `gap` and
         `removed` term. `judge` is ``all``. Each row has the results of `stepwise.removals` for the model that
         `stepwise.search` chose, without the removed term; `removed` is ``none`` for the whole chosen model. A term
-        without a row was not chosen, or has a single value. `n_cells` is the number of cells in the regression.
+        without a row was not chosen, or has a single value.
 
         `offered` lists the terms that the search began with, separated by blanks:
 
         - The judge, the candidate and the task.
-        - The quality gap: the distance of the candidate's win rate from 1/n. `gap` says where the win rate comes from:
-          ``own`` is the gap of Shi et al., from the same judgments as the outcome. ``others`` is from the other judges'
-          judgments of the same candidate and task, and needs two judges.
+        - The quality gap: the distance of the candidate's win rate from 1/n.
         - Three mean lengths in thousands of characters, where they are known: of the candidate's texts
           (`output_length`), of the questions (`input_length`), and of question and both texts together
-          (`prompt_length`). `prompt_length` leaves out the template, which adds the same length to all prompts.
-
-        An inconsistent pair adds half a win, so only consistent pairs move the win rate of a cell away from 1/2. The
-        own gap of a cell of pairs is therefore at most half of its consistency. This arithmetic relates the own gap to
-        the outcome for any judge. Only a relation to the gap ``others`` is evidence about quality.
+          (`prompt_length`).
 
     Source: Shi et al., Judging the Judges, Appendix E. Rows are treated as independent, although cells of one question
     set are not.
@@ -102,7 +90,6 @@ def _cells(about: Row, block: pd.DataFrame, forms: Mapping[str, Sequence[str]]) 
 
 
 def _with_gaps(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells with two quality gaps: by the cell's own judge, and by the mean win rate under the other judges."""
     expected = 1 / cells["n"]
     of_cell = cells.groupby([name for name in CELL if name != "judge"])["win_rate"]
     others = of_cell.transform("size") - 1

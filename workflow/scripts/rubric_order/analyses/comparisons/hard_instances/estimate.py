@@ -16,12 +16,6 @@ LEAST_JUDGES = 3
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Difficulty of judging each comparison, from all judges of a study and dataset together.
 
-    Args:
-        scores: reads of the probes that compare candidates, one row per read; one table per judge and dataset. The
-            first run of each judge counts.
-        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
-            not in the dictionary, all forms count.
-
     Returns:
         One row per comparison that all judges have read in every order, if there are at least three judges, with
         `judge` ``all`` and `benchmark`, `unit_id`, `group_id`, `task`, `candidate`. Columns are:
@@ -31,8 +25,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
         - `consistent`: share of judges with the same winner in all orders, or a tie in all, among the judges with a
           choice in each order.
         - `win_rate`: win rate of the candidate that is compared with a baseline, or of the first candidate if there is
-          no baseline. A judge that is inconsistent, or calls a tie in all orders, counts as a win of 1/p with p
-          candidates, which is a half for pairs.
+          no baseline.
         - `gap`: distance of `win_rate` from 1/p.
 
     Source: Shi et al., Judging the Judges, Appendix C.2 and Section 2.3.
@@ -78,7 +71,6 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
 
 
 def _mean(values: np.ndarray) -> np.ndarray:
-    """Mean over the judges whose value is not NaN, shape (judges, n) -> (n,)."""
     has_value = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         return np.where(has_value, values, 0).sum(axis=0) / has_value.sum(axis=0)

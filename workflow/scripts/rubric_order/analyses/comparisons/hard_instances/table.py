@@ -5,20 +5,11 @@ import pandas as pd
 from rubric_order.tables.columns import Number, numbers, texts
 from rubric_order.tables.spec import Rows, Table
 
-CAPTION = (
-    "Comparisons that judges disagree about most, hardest first. Disagreement is the number of judges that deviate "
-    "from the commonest choice, as a mean over the orders. Consistent is the share of the judges that choose one "
-    "winner in all orders, or a tie in all, of those with a choice in each order. Win rate is that of the candidate "
-    "over the baseline by all judges; where there is no baseline, it is that of the first candidate. After Shi et "
-    "al. (Judging the Judges), Appendix C.2: such comparisons have close candidates and much position bias. Chance "
-    "partly decides which comparisons are listed, the more so with few judges."
-)
 VALUES = ["dataset", "benchmark", "profile", "strategy", "n", "unit_id", "task", "candidate"]
 VALUES += ["disagreement", "n_judges", "consistent", "win_rate", "gap"]
 
 
 def _rows(hard_instances: pd.DataFrame, *, most: int) -> pd.DataFrame:
-    """The comparisons with the most disagreement: up to `most` for each benchmark, dataset and list length."""
     order = {"benchmark": True, "disagreement": False, "consistent": True, "unit_id": True}
     rows = hard_instances.sort_values([*order], ascending=[*order.values()], kind="stable")
     return rows.groupby(["benchmark", "dataset", "n"], sort=False).head(most)

@@ -6,15 +6,6 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import Number, Row, Text, texts
 from rubric_order.tables.spec import Rows, Table
 
-CAPTION = (
-    "Factors of position bias in comparisons, after Shi et al. (Judging the Judges, Table 1), and the level to which "
-    "each belongs: the judge, the candidate or the task (yes). A star (*) marks a factor that the stepwise search of "
-    "the table of bias factors keeps in every dataset, for consistency (PC) or for fairness (PF). The last columns "
-    "show by how much AIC rises in the model of each dataset and outcome without the factor. Not known means that the "
-    "study has no such term; recorded answers have no texts. The search keeps a factor where AIC falls at all, and it "
-    "takes cells of one question set as independent, so a star says little. Arithmetic alone marks the quality gap, "
-    "unless the gap is that of other judges."
-)
 LEVELS = ("judge", "candidate", "task")
 # For each factor of Shi et al.: the levels that it belongs to, and its term in the regression.
 FACTORS = {
@@ -31,22 +22,6 @@ SETTING = ["strategy", "n"]
 
 
 def _rows(bias_factors: pd.DataFrame) -> pd.DataFrame:
-    """One row per strategy, number of options and factor: five factors of Shi et al., then the candidate and the task.
-
-    Factor `familial_property` of Shi et al. is the judge here, because recorded and simulated judges do not come from
-    several series of models.
-
-    Returns:
-        Columns `strategy`, `n`, `factor` and these:
-
-        - each of `LEVELS`: ``yes`` if the factor belongs to the level, ``yes*`` if it is also significant, otherwise
-          ``no``.
-        - `significant`: ``yes`` if, in every dataset, the search keeps the factor for at least one outcome; ``not
-          known`` if the factor was not among the terms; otherwise ``no``.
-        - `aic_DATASET_OUTCOME`, for each dataset and outcome: rise of AIC without the factor. It is 0 if the search
-          left the factor out, and missing if the factor was not among the terms.
-        - `datasets`: list of the datasets.
-    """
     settings = bias_factors.groupby(SETTING, sort=False)
     rows = [dict(zip(SETTING, key, strict=True)) | dict(row) for key, part in settings for row in _factors(part)]
     return pd.DataFrame(rows, columns=None if rows else [*SETTING, "factor", *LEVELS, "significant", "datasets"])

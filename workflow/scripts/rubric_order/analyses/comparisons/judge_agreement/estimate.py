@@ -24,14 +24,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Agreement of each pair of judges, disagreement among all judges, and consistency of their majority.
 
-    Args:
-        scores: reads of the probes that compare candidates, one row per read; one table per judge and dataset. The
-            first run of each judge counts. Two judges are compared on the prompts that both have read. All judges
-            together are compared on the prompts that all have read.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
-            not in the dictionary, all forms count.
-
     Returns:
         One row per estimate, by `KEYS`, `benchmark`, `other`, `quantity` and `level`.
 
@@ -39,21 +31,14 @@ def estimate(
 
         - ``agreement``: share of prompts with the same choice, among the prompts in which both judges make a choice.
         - ``agreement_decided``: ``agreement`` among the prompts in which neither judge calls a tie.
-        - ``kappa``: agreement beyond chance, see `judge_panels.kappa`. The agreement by chance follows from how often
-          each judge makes each choice.
+        - ``kappa``: agreement beyond chance, see `judge_panels.kappa`.
 
-        A row for judge ``all`` has one of these quantities. `level` is a number of judges:
+        `level` is a number of judges:
 
-        - ``at_most``: share of prompts in which at most this many judges deviate from the commonest choice. It has no
-          interval if more judges cannot deviate, for example more than one of three judges with two options.
+        - ``at_most``: share of prompts in which at most this many judges deviate from the commonest choice.
         - ``consistency``: position consistency of the judges over the comparisons in which this many judges deviate in
           the order with most deviating judges, if there are such comparisons.
-        - ``mean_consistency``, without a level: mean over judges and the comparisons valid for each judge. Compare it
-          with the majority's consistency.
-
-        A row for judge ``majority`` has ``position_consistency``, ``preference_fairness`` or ``first_last``, see
-        `position_consistency`. The majority is the commonest choice of three judges or more, or a tie if several
-        choices are commonest.
+        - ``mean_consistency``, without a level: mean over judges and the comparisons valid for each judge.
 
     Source: Shi et al., Judging the Judges, Appendix C, Figures 3 and 4; kappa, the majority and intervals are ours.
     """
@@ -76,7 +61,6 @@ def _flag(row: Row) -> Row:
 
 
 def _pairs(panel: Panel, confidence: float) -> Iterator[Row]:
-    """The rows of each pair of judges."""
     cluster = pd.factorize(panel.reads["group_id"])[0]
     for place, judge in enumerate(panel.judges):
         for further in range(place + 1, len(panel.judges)):

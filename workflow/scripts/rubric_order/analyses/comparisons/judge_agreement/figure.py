@@ -15,14 +15,6 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Agreement of judges that compare the same candidates. The maps show the share of prompts with the same choice, of "
-    "all prompts and of those in which neither judge calls a tie, and Cohen's kappa. Similar judges stand beside each "
-    "other (average linkage of one less the agreement). The last panel needs three judges. It shows the share of "
-    "prompts in which at most the given number of judges deviate from the commonest choice, with "
-    "{bootstrap[confidence]:.0%} intervals over questions. The number that no prompt can exceed has no interval. After "
-    "Shi et al. (Judging the Judges), Figures 3 and 4."
-)
 LEAST_LETTERS = 3.5  # points; in smaller letters, numbers are not written, and a colour bar replaces them
 LEAST_NAME = 5.5  # points; smallest letters of a judge's name
 LINE = 1.15  # height of a name, as a multiple of its letters' size
@@ -30,11 +22,7 @@ QUANTITIES = {"agreement": "Agreement", "agreement_decided": "Without ties", "ka
 
 
 def draw(judge_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Four panels per benchmark: three maps, and the distribution of disagreement. Each benchmark starts a row.
-
-    Args:
-        judge_agreement: estimates, see `judge_agreement.estimate`.
-    """
+    """Four panels per benchmark: three maps, and the distribution of disagreement. Each benchmark starts a row."""
     chosen = view.rows(judge_agreement, "study", "profile")
     if chosen.empty:
         return style.nothing(f"Less than two judges in study {view.study}", layout)
@@ -78,11 +66,7 @@ def draw(judge_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: L
 
 
 def _fitted(chosen: pd.DataFrame, labels: Labels, layout: Layout) -> tuple[int, float, float]:
-    """Layout with the greatest number of panels side by side in which the names of all judges can be read.
-
-    Returns:
-        Number of panels per row, side of a map in inches, and length of the longest name beside a map in inches.
-    """
+    """Layout with the greatest number of panels side by side in which the names of all judges can be read."""
     judges = {*chosen["judge"], *chosen["other"]} - {EVERY, ""}
     longest, columns = max((labels.judge(name) for name in judges), key=len), min(layout.columns, 4)
     while True:
@@ -97,7 +81,6 @@ def _fitted(chosen: pd.DataFrame, labels: Labels, layout: Layout) -> tuple[int, 
 
 
 def _matrix(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Estimates as a symmetric table with 1 on its diagonal."""
     judges = list(dict.fromkeys([*pairs["judge"], *pairs["other"]]))
     matrix = pd.DataFrame(np.eye(len(judges)), index=judges, columns=judges)
     for judge, other, value in zip(pairs["judge"], pairs["other"], pairs["estimate"], strict=True):
@@ -106,7 +89,6 @@ def _matrix(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _clustered(agreement: np.ndarray) -> np.ndarray:
-    """An order of judges in which judges that agree stand together."""
     if len(agreement) < 3:
         return np.arange(len(agreement))
     apart = distance.squareform(np.nan_to_num(1 - agreement, nan=1.0), checks=False)

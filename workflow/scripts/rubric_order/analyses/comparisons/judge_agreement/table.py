@@ -4,33 +4,21 @@ import pandas as pd
 
 from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import Estimated, Text, estimates, texts
-from rubric_order.tables.spec import ENDS, Rows, Table, select, taken, wide, with_flags_of
+from rubric_order.tables.spec import ENDS, Rows, Table, join_flags, select, taken, wide
 
-CAPTION = (
-    "Pairs of judges that compare the same candidates, and their majority, with {bootstrap[confidence]:.0%} intervals "
-    "over questions. Agreement is the share of prompts in which two judges make the same choice; decided is this share "
-    "where neither calls a tie. Kappa (Cohen) is agreement beyond that of two judges who make each choice as often as "
-    "these do, whatever the prompt. Agreement is about single prompts: two judges that prefer the same position agree "
-    "for that reason as well. The row majority has consistency (PC), fairness (PF) and log-odds of the first position "
-    "(beta) of the commonest choice, a tie where several are commonest; the row all, mean has the mean consistency of "
-    "the single judges. The flag separated means that only Firth's penalty keeps the log-odds (beta) finite: read "
-    "their sign and not their size. After Shi et al. (Judging the Judges), Appendix C."
-)
 KEYS = ["dataset", "benchmark", "profile", "strategy", "n", "judge", "other"]
 QUANTITIES = ["agreement", "agreement_decided", "kappa", "position_consistency", "preference_fairness", "first_last"]
 COUNTED = {"quantity": ["agreement", "position_consistency", "mean_consistency"]}
 
 
 def _rows(judge_agreement: pd.DataFrame) -> pd.DataFrame:
-    """One row per pair of judges, one row for the majority of the judges, and one row for all judges together."""
     chosen = select(judge_agreement, level=None)
     counts = taken(COUNTED, "n_judges", "n_values", "n_clusters", "flag")
     rows = wide(chosen, KEYS, [*QUANTITIES, "mean_consistency", counts])
-    return rows.assign(flag=with_flags_of(rows, select(chosen, quantity="first_last"), KEYS, "beta:"))
+    return rows.assign(flag=join_flags(rows, select(chosen, quantity="first_last"), KEYS, "beta:"))
 
 
 def _with_mean(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows. Where position consistency is missing, the mean consistency of the single judges replaces it."""
     ends = {f"position_consistency{end}": f"mean_consistency{end}" for end in ENDS.values()}
     return rows.assign(**{name: rows[name].fillna(rows[mean]) for name, mean in ends.items()})
 

@@ -27,30 +27,14 @@ def estimate(
 ) -> pd.DataFrame:
     """Differences between judges, and the amount by which a judge raises the win rate of its own family.
 
-    Args:
-        scores: reads of the probes that compare candidates, one row per read; one table per judge and dataset.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
-            not in the dictionary, all forms count.
-        families: dictionary from judge to the prefixes of the names of its own family's candidates.
-
     Returns:
         One row per estimate, by `KEYS`, `benchmark`, `task` (``all``: all tasks together), `other` judge and
         `quantity`:
 
         - ``position_consistency`` and ``preference_fairness``: value of the judge minus value of the other judge, over
-          the comparisons in which both have a choice in each order. `of_judge` and `of_other` are the two values. Each
-          pair of judges has rows for both directions.
+          the comparisons in which both have a choice in each order.
         - ``self_preference`` of a judge with a family: win rate of the family against other candidates under this
-          judge, minus this win rate under other judges, on the same prompts. There is a row for each other judge, and a
-          row for the mean of all other judges (`other` ``all``). A tie counts as a half. `of_judge` and `of_other` are
-          the two win rates. Only comparisons count in whose orders each candidate stands as early as late, with a
-          choice of both judges in each order; otherwise a liking for a place would be taken for one for the family. If
-          there are none, `estimate` is NaN with the flag ``not identified``.
-
-        Intervals are over questions, of paired differences. Self-preference is a difference between two judges. It also
-        arises if the other judge dislikes the family, or perceives quality less well. To distinguish these causes,
-        compare with several other judges, and look at judges with families of their own.
+          judge, minus this win rate under other judges, on the same prompts.
 
     Source: Shi et al., Judging the Judges, Figure 6 (against GPT-4, with t-tests). The design of self-preference is a
     textbook's: win rates of one family under its own judge and under other judges, on the same pairs. Intervals are
@@ -67,7 +51,6 @@ def estimate(
 
 
 def _differences(panel: Panel, confidence: float) -> Iterator[Row]:
-    """The rows of consistency and fairness."""
     units, rows, orders = panel.series()
     if units.empty:
         return
@@ -128,19 +111,11 @@ def _self_preference(panel: Panel, families: Mapping[str, Sequence[str]], confid
 
 
 def _even(panel: Panel) -> np.ndarray:
-    """True for prompts of comparisons in whose orders each candidate stands as early as late, shape (prompts,)."""
     orders = np.array([[int(digit) for digit in order] for order in panel.reads["order"]]).reshape(-1, panel.p)
     mean_place = pd.DataFrame(orders.argsort(axis=1)).groupby(panel.reads["unit_id"].to_numpy()).transform("mean")
     return np.asarray((mean_place == (panel.p - 1) / 2).all(axis=1))
 
 
 def _won(winners: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """1 if a candidate of the family is chosen, 0 if another one is, a half for a tie, NaN without a choice.
-
-    Args:
-        winners: index of the chosen candidate in each read, from 1, shape (n,); `series.TIE` for a tie, `series.NONE`
-            for no choice.
-        own: True for candidates of the family, shape (n, p).
-    """
     chosen = own[np.arange(len(own)), np.maximum(winners - 1, 0)].astype(float)
     return np.where(winners == series.NONE, np.nan, np.where(winners == series.TIE, 0.5, chosen))

@@ -14,15 +14,6 @@ from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Judges that compare answers, task by task. The first map shows the position consistency of each judge less that "
-    "of the reference, over the comparisons that both have decided in all orders. The second map shows preference "
-    "fairness: above 0 is recency, below 0 is primacy. A star marks a value whose {bootstrap[confidence]:.0%} interval "
-    "excludes 0, by Student's t over questions (paired in the first map). Each star is a test of one cell alone: at a "
-    "confidence of 95%, one in twenty cells of a judge that differs in nothing has a star. Where numbers would be too "
-    "small to be read they are left out, and the star stands alone. After Shi et al. (Judging the Judges), Figure 6, "
-    "which tests over cells and not over questions."
-)
 TITLES = {
     "position_consistency": "Consistency less that of {reference}",
     "preference_fairness": "Preference fairness",
@@ -44,12 +35,6 @@ def draw(
     reference: str | None,
 ) -> Figure:
     """Two maps per benchmark, each with a row per judge and a column per task.
-
-    Args:
-        judges_compared: estimates, see `judges_compared.estimate`.
-        position_consistency: estimates, see `position_consistency.estimate`.
-        reference: judge whose consistency is subtracted. If it is None, or not among the judges of a benchmark, it is
-            the benchmark's first judge in config.
 
     Source: after Shi et al. (2025), Figure 6.
     """
@@ -117,12 +102,10 @@ def _draw_map(axis: Axes, table: pd.DataFrame, tasks: list[str], labels: Labels,
 
 
 def _tasks(block: pd.DataFrame) -> list[str]:
-    """Names of tasks, sorted, with all tasks together first."""
     return [EVERY, *sorted(set(block["task"]) - {EVERY})]
 
 
 def _lines(task: str, cell_in: float) -> list[str]:
-    """Lines of a task's name: several lines if a cell is wide enough for them, otherwise one."""
     name = "all tasks" if task == EVERY else task.replace("_", " ")
     several = 72 * cell_in > 2 * LINE * LEAST_NAME
     return textwrap.wrap(name, WIDEST) if several else [name]

@@ -38,11 +38,6 @@ SQUARES = "least squares of log-probabilities; sandwich CR3 over groups, Student
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
     """Dependence of verdicts on the lengths of the texts that are compared.
 
-    Args:
-        scores: reads of the probes that compare candidates, one row per read; one table per judge and dataset. Pairs
-            without known lengths do not count, and lists do not either.
-        confidence: nominal coverage of the intervals, such as 0.95.
-
     Returns:
         One row per estimate, by `KEYS` (with `varied` in place of the condition), `benchmark`, `readout`, `candidate`
         (``all``: all candidates) and `quantity`. Lengths are the lengths of the texts themselves, also in conditions
@@ -50,39 +45,23 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
         In the unpadded conditions, `quantity` is one of:
 
-        - ``length``: log-odds that the longer text gains if it is much longer. If the text is longer by one standard
-          deviation of the differences in length, it gains .76 of these log-odds (tanh). See `length_control.design`.
+        - ``length``: log-odds that the longer text gains if it is much longer.
         - ``length_two_steps``: the log-odds of ``length``, but with AlpacaEval's own way to estimate difficulties of
-          questions. This way exaggerates the effect if there are few candidates.
-        - ``length_doubling``: log-odds for each doubling of the ratio of lengths. The model has the logarithm of this
-          ratio in place of the term of ``length``.
-        - ``length_given_people``: ``length`` in a model that also has the difference of human scores. People too prefer
-          a longer text if it is better. So this is the effect of length beyond people's preference. Noise of people's
-          scores leaves b r (1 - R) / (1 - r^2 R) of the effect of quality in it, with b the log-odds per standard
-          deviation of quality, r the correlation of length and quality, and R the reliability of people's scores.
+          questions.
+        - ``length_doubling``: log-odds for each doubling of the ratio of lengths.
+        - ``length_given_people``: ``length`` in a model that also has the difference of human scores.
         - ``first_place``: log-odds that the first position adds.
         - ``correlation``: Pearson's r of the difference of lengths with the verdict.
-        - ``longer_wins``: share of the reads that the longer text wins. A tie counts as a half.
+        - ``longer_wins``: share of the reads that the longer text wins.
         - ``longer_wins_of_people``: share of the reads in which the longer text wins by human scores.
         - ``win_rate`` of a candidate: its share of wins, with a tie as a half.
-        - ``win_rate_controlled`` of a candidate: win rate at a difference of lengths of 0. It is a mean over the reads,
-          with the positions of the candidates unchanged.
+        - ``win_rate_controlled`` of a candidate: win rate at a difference of lengths of 0.
         - ``difference`` of a candidate: ``win_rate_controlled`` minus ``win_rate``.
-
-        ``win_rate_controlled`` and ``difference`` are NaN, with the flag ``not identified``, if the design does not
-        determine them, for example if each candidate is longer by a constant.
 
         Rows with `varied` ``padding`` compare the padded conditions with the baseline, pair by pair:
 
         - ``padding``: log-odds that a text gains from sentences that say nothing and make it 50% longer.
-        - ``padding_share``: increase in the text's share of wins from these sentences. A tie counts as a half.
-
-        Readout ``soft`` uses the log-probabilities of both positions in place of the verdict. Its win rates use the
-        probabilities themselves, plus half of a tie's probability, as verdicts between 0 and 1 in the same regression.
-        If a position of a read has probability 0, the read has no log-odds. Such a read is left out of everything
-        except win rates, as elsewhere in the library. Reads with a probability of 0 are the surest, so the estimates
-        describe only the less sure reads. `flag` says how many reads are left out, what else the regression leaves out,
-        or why there is no number.
+        - ``padding_share``: increase in the text's share of wins from these sentences.
 
     Source: Dubois et al. (2024), see `length_control.design`; padding is ours.
     """
@@ -101,12 +80,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
 
 def _verdicts(block: pd.DataFrame) -> np.ndarray:
-    """1 for the first candidate, 0 for the second, a half for a tie, NaN without a verdict."""
     return block["score"].map({1: 1.0, 2: 0.0, series.TIE: 0.5}).to_numpy(dtype=float, na_value=np.nan)
 
 
 def _log_odds(block: pd.DataFrame) -> np.ndarray:
-    """Log-odds of the first candidate over the second by the options' probabilities; NaN if one is unknown or 0."""
     log_odds = np.full(len(block), np.nan)
     for place, (row, order) in enumerate(zip(block["position_probabilities"], block["ordering"], strict=True)):
         if row is not None and min(row[:2]) > 0:
@@ -115,7 +92,6 @@ def _log_odds(block: pd.DataFrame) -> np.ndarray:
 
 
 def _shares(block: pd.DataFrame) -> np.ndarray:
-    """First candidate's probability of a win plus half of the probability of a tie; NaN if these are unknown."""
     win_shares = np.full(len(block), np.nan)
     for read, (row, order) in enumerate(zip(block["position_probabilities"], block["ordering"], strict=True)):
         if row is not None:
@@ -125,7 +101,6 @@ def _shares(block: pd.DataFrame) -> np.ndarray:
 
 
 def _left_out(block: pd.DataFrame) -> tuple[str, ...]:
-    """Note on the number of reads in which a position has probability 0; empty without such reads."""
     count = sum(row is not None and not min(row[:2]) > 0 for row in block["position_probabilities"])
     return (f"{count} reads with a probability of 0 left out",) if count else ()
 
@@ -156,7 +131,6 @@ def _pairs(block: pd.DataFrame, verdict: np.ndarray) -> Pairs:
 
 
 def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
-    """The rows of one condition."""
     for readout, values in ((Readout.HARD, _verdicts(block)), (Readout.SOFT, _log_odds(block))):
         has_value = ~np.isnan(values)
         part, values = block[has_value], values[has_value]
@@ -199,12 +173,11 @@ def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
 def _fitted(
     pairs: Pairs, length: np.ndarray, further: np.ndarray | None, clusters: int
 ) -> tuple[length_control.Design, Pairs, cluster_robust.Fit]:
-    """The design of the regression of verdicts, the reads in it, and its fit."""
     design = length_control.design(pairs, length, further)
-    some = pairs.rows(design.kept)
+    some = pairs.rows(design.usable)
     if design.side is None:
         return design, some, length_control.fit(design.x, some.verdict, some.cluster, clusters)
-    return design, some, length_control.with_difficulties(design, some, clusters).found
+    return design, some, length_control.fit_difficulties(design, some, clusters).fit
 
 
 def _of_shares(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
@@ -236,7 +209,6 @@ def _columns(block: pd.DataFrame, pairs: Pairs) -> dict[str, tuple[np.ndarray, n
 
 
 def _human_differences(block: pd.DataFrame) -> np.ndarray | None:
-    """Human score of the first candidate minus human score of the second; None if any pair lacks human scores."""
     if block["human_scores"].isna().any():
         return None
     scores = np.array([list(row) for row in block["human_scores"]], dtype=float).reshape(-1, 2)
@@ -244,7 +216,6 @@ def _human_differences(block: pd.DataFrame) -> np.ndarray | None:
 
 
 def _linear(pairs: Pairs, length: np.ndarray, further: np.ndarray | None) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Columns of the regression of log-odds, like those of `length_control.design`, and notes on missing columns."""
     columns = [] if further is None else [further]
     reads = np.bincount(np.concatenate([pairs.first, pairs.second]))
     enough = bool(reads[reads > 0].min() >= length_control.LEAST_PAIRS)
@@ -291,7 +262,6 @@ def _win_rates(
 
 
 def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[Row]:
-    """The rows without a model: the correlation, and the share of reads that the longer text wins."""
     correlation = resampling.correlation(pairs.length, pairs.verdict, pairs.cluster, confidence)
     count = int(pairs.cluster.max()) + 1
     few = flags.FEW_CLUSTERS if count < FEW_CLUSTERS else ""
@@ -309,7 +279,6 @@ def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[Row
 
 
 def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
-    """The rows of the padded conditions in comparison with the baseline."""
     block = block[block["condition"].isin([BASELINE, *PADDED])]
     if block["condition"].nunique() < 2:
         return
@@ -336,11 +305,7 @@ def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
 
 
 def _shares_gained(block: pd.DataFrame, verdict: np.ndarray, padded: np.ndarray, confidence: float) -> Row:
-    """The row of the share of wins that a text gains when it is padded.
-
-    The gain is the text's share with padding minus its share without padding. It is computed for each pair and each
-    order, and then averaged.
-    """
+    """The row of the share of wins that a text gains when it is padded."""
     order = block["ordering"].map(lambda ordering: int(ordering[0]))
     table = pd.DataFrame({"value": verdict, "padded": padded, "order": order.to_numpy()})
     keys = [block["unit_id"].to_numpy(), block["group_id"].to_numpy(), table["order"], table["padded"]]

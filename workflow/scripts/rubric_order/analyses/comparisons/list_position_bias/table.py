@@ -4,23 +4,8 @@ import pandas as pd
 
 from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import UNDEFINED, Estimated, Number, Row, cell, estimates, flags, texts
-from rubric_order.tables.spec import Rows, Table, estimate, select, taken, wide, with_flags_of
+from rubric_order.tables.spec import Rows, Table, estimate, join_flags, select, taken, wide
 
-CAPTION = (
-    "Position bias of judges that choose the best of a list, with {bootstrap[confidence]:.0%} intervals over "
-    "questions. PC is position consistency: the share of lists with one winner in all orders, or a tie in all, of "
-    "those with a verdict in each order. Chance is the PC of a judge that draws a position in each order and calls as "
-    "many ties, equally often in all lists. Where ties gather in some lists, chance alone gives a higher PC. PF is "
-    "preference fairness: the share of lists that are inconsistent and count for another position than the first, less "
-    "the share of those that count for the first. A list counts for its most chosen position. Several positions stand "
-    "against the first, so a judge without a preferred position does not have a PF of 0: column even gives its PF. Two "
-    "winners is the share of lists in which two candidates win; the other inconsistent lists have one winner and ties. "
-    "Positions shows what each position adds to a candidate's log-odds, from the first to the last; these values sum "
-    "to 0. Beta is the value of the first position less that of the last (conditional logit, Firth's penalty). Errors "
-    "is the share of answers without a verdict. RS is repetition stability: the share of the commonest verdict among "
-    "reads of one prompt. The flag marks a beta that is separated: only the penalty keeps it finite, so read its sign "
-    "and not its size."
-)
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "n"]
 CHANCE, EVEN = "consistency_by_chance", "fairness_of_even_places"  # without intervals
 VALUES = ["repetition_stability", "position_consistency", taken(CHANCE, estimate=CHANCE), "preference_fairness"]
@@ -29,26 +14,15 @@ COUNTS = taken("position_consistency", n_values="n_lists", n_clusters="n_questio
 
 
 def _rows(position_consistency: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, profile, benchmark, strategy and length of lists, over all tasks.
-
-    Returns:
-        Columns are:
-
-        - each quantity, with `_low` and `_high` except for `CHANCE` and `EVEN`.
-        - `place_1`, `place_2` and so on: log-odds that a position adds, with `_low` and `_high`.
-        - `n_lists`: number of lists with a verdict in each order.
-        - `n_questions`: number of the questions of these lists.
-    """
     chosen = select(position_consistency, cluster="group", task=EVERY)
     places = range(1, chosen["n"].max() + 1) if len(chosen) else ()
     worth = [estimate("place_preference", f"place_{place}", position=place) for place in places]
     rows = wide(chosen, KEYS, [*VALUES, *worth, COUNTS]).fillna({"n_lists": 0, "n_questions": 0})
     rows = rows.astype({"n_lists": "Int64", "n_questions": "Int64"}).assign(flag=flags(rows["n_questions"]))
-    return rows.assign(flag=with_flags_of(rows, select(chosen, quantity="first_last"), KEYS, "beta:"))
+    return rows.assign(flag=join_flags(rows, select(chosen, quantity="first_last"), KEYS, "beta:"))
 
 
 def _worth(row: Row) -> str:
-    """Log-odds of each position in the lists of a row, separated by blanks; other rows may have longer lists."""
     worth = [row.get(f"place_{place}") for place in range(1, row["n"] + 1)]
     return " ".join(f"{value:+.2f}" for value in worth) if pd.notna(worth).all() else UNDEFINED
 

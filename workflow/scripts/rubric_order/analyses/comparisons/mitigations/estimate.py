@@ -36,19 +36,10 @@ VALUES = {1: 1.0, 2: 0.0, series.TIE: 0.5}  # value of a choice to the first can
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
     """Agreement of pairs' verdicts with human scores under each policy, and the cost of the policy.
 
-    Args:
-        scores: reads of probe `pair_order`, one row per read; one table per judge and dataset. A pair does not count if
-            it has no human scores, or if it lacks a verdict in one of the orders.
-        confidence: nominal coverage of the intervals, such as 0.95.
-
     Returns:
         One row per estimate, by `KEYS`, `benchmark`, `task` (``all``: all tasks together), `policy`, `gap` and
         `quantity`. `gap` is a range of the difference of human scores, in points. Gap ``all`` has every pair whose
         human scores differ. `calls` is the number of reads per pair.
-
-        If three judges or more have read both orders, further rows are about the pairs on which all of these judges
-        have verdicts in both orders. Judge ``majority`` stands for the commonest verdict of the judges, and judge
-        ``all`` for a judge that is drawn from them at random.
 
         `policy` is one of:
 
@@ -57,13 +48,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         - ``swap_else_tie``: verdict of both orders, or a tie if they disagree; two calls.
         - ``swap_average``: mean verdict of both orders, with a win as 1 and a tie as a half; two calls.
         - ``one_order_repeated``: mean verdict of the k reads in the canonical order, if a pair is read k times in it; k
-          calls. Pairs with fewer verdicts in that order do not count. Like ``swap_average``, this mean is less noisy
-          than one read. Unlike ``swap_average``, it keeps the effect of the position. A study that reads only the
-          canonical order has only this policy and ``one_order``.
+          calls.
 
-        Some pairs are judged under two criteria or more, and also under the criterion ``overall``. Further rows are
-        about these pairs, for rubric anchoring. These rows use the pairs that are judged under all of these criteria,
-        and people's overall scores. `policy` is one of:
+        Where criteria are judged one by one, `policy` is one of:
 
         - ``overall``: overall verdict in the canonical order; one call.
         - ``overall_repeated``: majority of the overall verdicts of the k reads in the canonical order, if k is above 1;
@@ -74,44 +61,31 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         - ``criteria_swapped``: majority of the verdicts under the single criteria in both orders; two calls per
           criterion.
 
-        The policies of the first list pool all criteria, and compare each verdict with people's scores under its
-        criterion.
-
         `quantity` is one of:
 
         - ``coverage``: share of pairs with a winner.
         - ``accuracy``: among the pairs with a winner, share whose winner is also the winner by human scores.
         - ``accuracy_ties_half``: share of all pairs whose verdict is right by human scores, with a tie as half right.
-          It is linear in the verdict, so ``random_order`` and ``swap_average`` have the same value: averaging makes
-          verdicts less noisy, but not better.
         - ``correlation``: Pearson's r of the verdict (1, a half, 0) with the difference of the human scores.
         - ``gain``: ``accuracy_ties_half`` of the policy minus ``accuracy_ties_half`` of a reference, over the same
           pairs, see below.
         - ``with_overall``: for policies of rubric anchoring, share of pairs with the same verdict as one overall read.
         - ``length_correlation``: correlation of the verdict with the difference of the lengths of the texts, if the
-          lengths of all texts are given. Better texts can be longer, so compare it only among policies on the same
-          pairs.
+          lengths of all texts are given.
         - ``win_rate_error``: mean absolute difference between the candidates' win rates and their win rates by human
           scores.
         - ``win_rate_noise``: expected size of this error by chance alone, for a judge whose win rates agree with
-          people's over all possible questions. Groups are the sample. Averaging reduces this noise.
-        - ``consistency``: share of pairs in which the other order would have given the same verdict. For policies of
-          one order, this is the judge's own consistency. For policies of both orders, it is 1 by construction.
-        - ``first_place``: share of wins of the first position minus that of the second. For policies of both orders, it
-          is 0 by construction.
+          people's over all possible questions.
+        - ``consistency``: share of pairs in which the other order would have given the same verdict.
+        - ``first_place``: share of wins of the first position minus that of the second.
 
         The reference of ``gain`` depends on the policy:
 
         - Judge ``majority``: a random judge under the same policy.
-        - ``criteria_combined``: ``overall_repeated``; ``criteria_swapped``: ``overall_swapped``. Several criteria
-          reduce noise, like several reads. If there are fewer overall reads than criteria, there is no gain, because
-          the effects of noise and of criteria are then not separated.
+        - ``criteria_combined``: ``overall_repeated``; ``criteria_swapped``: ``overall_swapped``.
         - ``overall_repeated``: a single overall read.
         - ``one_order``, ``overall``, ``overall_swapped``, and all policies of judge ``all``: no reference, and no gain.
-        - All other policies: ``one_order``. The gain over ``one_order`` of ``random_order`` and of policies of both
-          orders also depends on which candidates are listed first.
-
-        Intervals are over groups.
+        - All other policies: ``one_order``.
 
     Source: ``swap_else_tie`` is from Zheng et al. (2023), Judging LLM-as-a-judge with MT-Bench and Chatbot Arena.
     ``swap_average`` is from Wang et al. (2023), Large Language Models are not Fair Evaluators. The measures are ours;
@@ -141,8 +115,7 @@ class Policy(NamedTuple):
         name: name of the policy.
         calls: reads per pair.
         drawn: arrays of verdicts, each array equally probable.
-        turned: for each array of `drawn`, the verdicts that the other order would have given. None for policies of both
-            orders, and if no other order is read.
+        turned: for each array of `drawn`, the verdicts that the other order would have given.
         usual: arrays of verdicts of the policy that `gain` compares with, each equally probable; None without a gain.
     """
 
@@ -154,17 +127,7 @@ class Policy(NamedTuple):
 
 
 def _pairs(block: pd.DataFrame) -> pd.DataFrame:
-    """One row per pair with human scores and a verdict in each order of its first run.
-
-    Columns are:
-
-    - `first`, `second`: verdicts in the canonical order and in the other order (1: the first candidate, a half: a tie).
-      `second` is NaN throughout if a study has no other order.
-    - `first_mean`, `second_mean`: means over all reads of an order, NaN if one of these reads lacks a verdict.
-    - `reads`: number of reads of the canonical order.
-    - `gap`: human score of the first candidate minus human score of the second.
-    - `longer`: length of the first text minus length of the second, NaN if these are unknown.
-    """
+    """One row per pair with human scores and a verdict in each order of its first run."""
     usable = block[block["human_scores"].notna() & block["score"].notna()]
     canonical = usable["ordering"].map(lambda ordering: int(ordering[0]) == 1).astype(bool)
     value = usable["score"].astype(int).map(VALUES)
@@ -244,21 +207,15 @@ def _anchored(about: Row, block: pd.DataFrame, confidence: float) -> Iterator[Ro
 
 
 def _most(mean: np.ndarray) -> np.ndarray:
-    """Majority of several verdicts, from their mean: 1, 0, or a half if both candidates have equally many verdicts."""
     return (np.sign(np.round(mean - 0.5, 9)) + 1) / 2
 
 
 def _by_candidates(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Pairs indexed by group and candidates. The unit cannot be the index, because it depends on the criterion.
-
-    If a group has several pairs of the same two candidates, they cannot be distinguished, and are left out.
-    """
     keys = pairs["group_id"] + "\n" + pairs["candidates"].map(lambda names: "\n".join(map(str, names)))
     return pairs.set_index([keys])[~keys.duplicated(keep=False).to_numpy()]
 
 
 def _of_judges(about: Row, judges: list[pd.DataFrame], confidence: float) -> Iterator[Row]:
-    """The rows of the majority of several judges, and of a judge drawn at random from them."""
     judges = [pairs for pairs in judges if len(pairs) and pairs["second"].notna().all()]
     common = sorted(set.intersection(*(set(pairs.index) for pairs in judges))) if len(judges) >= LEAST_JUDGES else []
     if not common:
@@ -284,13 +241,11 @@ def _of_judges(about: Row, judges: list[pd.DataFrame], confidence: float) -> Ite
 
 
 def _vote(values: np.ndarray) -> np.ndarray:
-    """The commonest of several judges' verdicts, shape (pairs, judges) -> (pairs,); a tie if several are commonest."""
     winners = np.where(values == 1, 1, np.where(values == 0, 2, series.TIE))
     return np.array([0.5, 1.0, 0.0])[judge_panels.majority(winners, 2)]
 
 
 def _parts(pairs: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """The parts of `_by_gap` with their task and gap, for all tasks together and then for each task."""
     tasks = sorted(pairs["task"].unique())
     for task in [EVERY, *(tasks if len(tasks) > 1 else [])] if tasks else []:
         chosen = pairs if task == EVERY else pairs[pairs["task"] == task]
@@ -311,14 +266,7 @@ def _by_gap(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def verdicts(first: np.ndarray, second: np.ndarray, policy: str) -> list[np.ndarray]:
-    """Verdicts of a policy, as equally probable arrays, from the verdicts in the canonical and in the other order.
-
-    Args:
-        first: verdict in the canonical order: 1 if the first candidate wins, 0 if the second wins, a half for a tie,
-            shape (n_pairs,).
-        second: verdict in the other order, in the same form.
-        policy: name of the policy.
-    """
+    """Verdicts of a policy, as equally probable arrays, from the verdicts in the canonical and in the other order."""
     if policy == "one_order":
         return [first]
     if policy == "random_order":
@@ -327,7 +275,6 @@ def verdicts(first: np.ndarray, second: np.ndarray, policy: str) -> list[np.ndar
 
 
 def _turned(first: list[np.ndarray], second: list[np.ndarray], policy: str) -> list[np.ndarray] | None:
-    """Verdicts that the other order would have given, for each array of verdicts; None for policies of both orders."""
     if policy in OF_BOTH_ORDERS:
         return None
     both = zip(first, second, strict=True)
@@ -376,7 +323,6 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
 
 
 def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, sizes: Row) -> Iterator[Row]:
-    """The rows of consistency and `first_place`, which are 1 and 0 by construction for policies of both orders."""
     if policy.name in OF_BOTH_ORDERS:
         yield {"quantity": "consistency", "estimate": 1.0} | sizes
         yield {"quantity": "first_place", "estimate": 0.0} | sizes
@@ -404,17 +350,7 @@ def _correlation(value: np.ndarray, gap: np.ndarray, group: np.ndarray, confiden
 
 
 def _win_rate_error(pairs: pd.DataFrame, value: np.ndarray) -> tuple[float, float]:
-    """Mean absolute difference between candidates' win rates and their win rates by people, and noise of this mean.
-
-    Args:
-        pairs: one row per pair, with its candidates, its group and `gap`.
-        value: verdict on each pair: 1 if the first candidate wins, 0 if the second wins, a half for a tie, or a value
-            between, shape (n_pairs,).
-
-    Returns:
-        The mean and its noise. The noise is the mean absolute value of a normal variable with the standard error of the
-        difference, over groups; NaN for one group.
-    """
+    """Mean absolute difference between candidates' win rates and their win rates by people, and noise of this mean."""
     away = value - np.where(pairs["gap"] > 0, 1.0, 0.0)
     candidates = np.array([list(candidates) for candidates in pairs["candidates"]])
     candidate = pd.factorize(np.concatenate([candidates[:, 0], candidates[:, 1]]))[0]

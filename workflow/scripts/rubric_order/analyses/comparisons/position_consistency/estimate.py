@@ -35,61 +35,33 @@ def estimate(
 ) -> pd.DataFrame:
     """Stability, consistency and fairness of each judge, dataset and task.
 
-    Args:
-        scores: reads of the probes that compare candidates, one row per read; one table per judge and dataset.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. Answers in other forms
-            fail. For a benchmark that is not in the dictionary, all forms count. Rules `SHI2025` do not use `forms`.
-        rules: ``ours``, as described below, or ``shi2025``, the rules of the public code of Shi et al.:
-
-            - The verdict of an answer is its first `[[A]]` or `Choice: A`, column `first_verdict`.
-            - Preference fairness is a mean over all series, and series with a failure add 0.
-            - A read with a verdict counts for the error rate only if the other orders have a verdict as well.
-            - For stability, `sd` is a mean over prompts. Its summand is the standard deviation (ddof 1) of an
-              indicator: 1 for a read that makes the prompt's commonest choice, otherwise 0. For consistency and
-              fairness, `sd` is over cells with ddof 0, and a cell without a valid series counts as 0.
-
     Returns:
         One row per estimate, by `KEYS`, `benchmark`, `task` (``all``: all tasks together), `cluster` and `quantity`.
         `cluster` is ``group`` (each question is a cluster) or ``source`` (questions of the same origin are a cluster,
-        if questions share an origin). A series is the first read of each order of a comparison. It is valid if each of
-        these reads has a choice.
+        if questions share an origin). A series is the first read of each order of a comparison.
 
         `quantity` is one of:
 
-        - ``repetition_stability``: see `series.stability`; mean over prompts that are read twice or more. Recorded
-          answers count if their repeat number is 1 or more; all of them count if no prompt has two such answers.
+        - ``repetition_stability``: see `series.stability`; mean over prompts that are read twice or more.
         - ``position_consistency``: share of valid series with one winner in all orders, or a tie in all, see
-          `series.consistent`. `n_values` is the number of valid series.
+          `series.consistent`.
         - ``preference_fairness``: see `series.preference_fairness`.
         - ``fairness_of_even_places``: value of ``preference_fairness`` if the inconsistent series chose all positions
           equally often: 0 for pairs.
         - ``primacy``, ``recency``: share of series that are inconsistent and count for the first position, or for
           another position.
-        - ``inconsistent_primacy``: share of the inconsistent series that count for the first position. The other
-          inconsistent series count for recency.
+        - ``inconsistent_primacy``: share of the inconsistent series that count for the first position.
         - ``strict_flips``, ``soft_flips``: shares of the series, see `series.flips`.
         - ``ties``: share of the reads of valid series that call a tie.
         - ``consistency_by_chance``: consistency of a judge that draws a position in each order and calls as many ties,
           see `series.random_judge`.
         - ``error_rate``: share of reads without a choice, among the first reads of all orders.
         - ``place_preference`` of a `position`: log-odds that the position adds to the candidate there, by the
-          conditional logit of `preference` over the series' reads. The values of all positions sum to 0. The judge's
-          opinion of the candidates cancels, and so does its rate of ties.
-        - ``first_last``: value of the first position minus value of the last. For two options it is half of the
-          log-ratio of two numbers of pairs: those in which the first position (A) was chosen in both orders, and those
-          in which the second position (B) was chosen in both orders. Each number is increased by a half (Firth's
-          penalty). With ties it is the order effect of Davidson's model, and pairs with a tie in one order (A,C and
-          C,B) count too. The flag ``separated`` means that only the penalty keeps ``first_last`` finite; the interval
-          of a separated estimate is too wide at both ends.
+          conditional logit of `preference` over the series' reads.
+        - ``first_last``: value of the first position minus value of the last.
         - ``same_order``, ``other_order``: disagreement of two reads of a comparison, within one order and between two
           orders.
         - ``excess``: ``other_order`` minus ``same_order``, the disagreement that the order adds to chance.
-          ``same_order``, ``other_order`` and ``excess`` are NaN if orders are read once, because noise and the effect
-          of the order are then not separated.
-
-        By rules ``ours``, `sd` is the standard deviation over cells of candidate and task (for stability, of candidate,
-        task and order). It describes differences between cells, not the error of the mean.
 
     Source: Shi et al., Judging the Judges, Sections 2.2 and 3.1, and their public code; Davidson and Beaver (1977), On
     extending the Bradley-Terry model to incorporate within-pair order effects; intervals, flips and excess are ours.
@@ -97,7 +69,7 @@ def estimate(
     rows: list[Row] = []
     for keys, block in blocks_by([*KEYS, "benchmark"], scores):
         if rules == SHI2025:
-            prepared = comparison_reads.prepared(comparison_reads.with_first_verdicts(block), None)
+            prepared = comparison_reads.prepared(comparison_reads.use_first_verdicts(block), None)
         else:
             prepared = comparison_reads.prepared(block, forms.get(keys["benchmark"]))
         rows += _of_block(keys, prepared, confidence, rules)
@@ -108,7 +80,6 @@ def estimate(
 
 
 def _of_block(about: Row, block: pd.DataFrame, confidence: float, rules: str) -> Iterator[Row]:
-    """The rows of one judge and benchmark, for all tasks together and for each task."""
     p, strategy = about["n"], about["strategy"]
     run = comparison_reads.first_run(block)
     orders = int(run.groupby("unit_id")["order"].size().max())
@@ -133,7 +104,6 @@ IDS = ["group_id", "source_id", "task", "cell"]
 
 
 def _repeated(block: pd.DataFrame, strategy: str) -> pd.DataFrame:
-    """Reads that repeat a prompt: recorded repeats have numbers from 1, and number 0 is one run of every prompt."""
     later = block[block["repeat"] > 0]
     if strategy == "recorded" and later.duplicated(["unit_id", "order"]).any():
         return later
@@ -141,7 +111,6 @@ def _repeated(block: pd.DataFrame, strategy: str) -> pd.DataFrame:
 
 
 def _stability(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
-    """One row per prompt that is read twice or more."""
     reads = _repeated(block, strategy)
     prompt = reads.groupby(["unit_id", "order"], sort=True).ngroup().to_numpy()
     stability, sizes = series.stability(reads["place"].to_numpy(), prompt, options=p)
@@ -198,9 +167,8 @@ def _series(run: pd.DataFrame, p: int, rules: str) -> pd.DataFrame:
 
 
 def arrays(run: pd.DataFrame, p: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Winners, shape (n, n_reads), and candidates shown, shape (n, n_reads, p), as `series.place_preference` has them.
-
-    The third array is True for a read that was made. Rows are comparisons, in the order of `run`.
+    """Winners, shape (n, n_reads), and candidates shown, shape (n, n_reads, p), as `series.place_preference` has
+    them.
     """
     unit = pd.factorize(run["unit_id"])[0]
     read = run.groupby("unit_id", sort=False).cumcount().to_numpy()
@@ -214,7 +182,6 @@ def arrays(run: pd.DataFrame, p: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def _preference(run: pd.DataFrame, column: str, confidence: float, p: int) -> list[Row]:
-    """The rows of position preference."""
     if run.empty:
         return []
     winners, shown, _ = arrays(run, p)
@@ -233,7 +200,6 @@ BOUNDED_BY_ONE = ("preference_fairness", "excess")
 
 
 def _sd(part: pd.DataFrame, quantity: str, rules: str) -> float:
-    """The standard deviation that is printed beside the mean of some values."""
     if rules == SHI2025 and quantity == "repetition_stability":
         n = part["n_reads"]
         return float(np.sqrt(part["value"] * (1 - part["value"]) * n / (n - 1)).mean())
@@ -242,7 +208,6 @@ def _sd(part: pd.DataFrame, quantity: str, rules: str) -> float:
 
 
 def _estimates(values: pd.DataFrame, column: str, confidence: float, p: int, orders: int, rules: str) -> Iterator[Row]:
-    """The rows of the means of values. Quantities that follow from a mean by arithmetic have no interval."""
     for quantity, part in values.groupby("quantity", sort=False):
         value, cluster = part["value"].to_numpy(dtype=float), part[column].to_numpy()
         if quantity in BOUNDED_BY_ONE:

@@ -13,16 +13,6 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Judges that compare answers, by task: position consistency, preference fairness (above 0: recency) and beta, "
-    "which is what the first position adds to a candidate's log-odds over the last (above 0: primacy). Bars are "
-    "{bootstrap[confidence]:.0%} intervals over {cluster}s. The dotted line is a judge of pairs without a preferred "
-    "position. By arithmetic the size of fairness is at most one less consistency, and it shrinks where a judge is "
-    "decisive; beta does not. An arrow at the frame means that the interval goes on. A judge has a point in tasks of "
-    "which it decided at least {least_comparisons} comparisons in all orders. A beta without a point is not finite; a "
-    "point without a bar has too few {cluster}s for an interval. After Shi et al. (Judging the Judges), Figures 2 (a), "
-    "(b) and 6; the intervals are ours, in place of t-tests over cells."
-)
 WIDEST = 26  # characters in a line of a task's name
 LEAST_MARK = 2.0  # points; smallest mark
 QUANTITIES = {
@@ -35,16 +25,7 @@ QUANTITIES = {
 def draw(
     position_consistency: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, least_comparisons: int
 ) -> Figure:
-    """Panels of each benchmark: one panel per quantity, with one row per task and one mark per judge in each row.
-
-    Intervals are over the `cluster` of the view: ``group``, the questions, or ``source``, the origin that questions
-    share. Each benchmark starts a row of panels.
-
-    Args:
-        position_consistency: estimates, see `position_consistency.estimate`.
-        least_comparisons: a judge has a point in a task if it decided at least this many comparisons of the task in all
-            orders.
-    """
+    """Panels of each benchmark: one panel per quantity, with one row per task and one mark per judge in each row."""
     chosen = view.rows(position_consistency, "study", "profile", "cluster", quantity=list(QUANTITIES))
     chosen = chosen.dropna(subset="estimate")
     chosen = chosen[_told_enough(chosen, least_comparisons)]
@@ -87,16 +68,7 @@ def draw(
 
 
 def _panels(heights: list[float], columns: int, width_in: float) -> tuple[Figure, np.ndarray]:
-    """A figure, and its panels as an array with a row per benchmark and a column per quantity.
-
-    Each benchmark starts a row of the figure. Panels of a quantity share their horizontal axis, and panels of a
-    benchmark share their tasks.
-
-    Args:
-        heights: height of a panel of each benchmark, in inches.
-        columns: number of panels in a row.
-        width_in: width of the figure, in inches.
-    """
+    """A figure, and its panels as an array with a row per benchmark and a column per quantity."""
     n_rows = -(-len(QUANTITIES) // columns)  # rows of panels of a benchmark
     rows: np.ndarray = np.repeat(heights, n_rows)
     shape = {"squeeze": False, "layout": "constrained", "height_ratios": rows}
@@ -114,7 +86,6 @@ def _panels(heights: list[float], columns: int, width_in: float) -> tuple[Figure
 
 
 def _told_enough(rows: pd.DataFrame, least: int) -> pd.Series:
-    """Mask of rows whose judge decided `least` comparisons of the task or more, and of rows for all tasks together."""
     keys = ["judge", "benchmark", "task"]
     decided = rows[rows["quantity"] == "position_consistency"].groupby(keys)["n_values"].max()
     counts = decided.reindex(pd.MultiIndex.from_frame(rows[keys])).fillna(0).to_numpy()
@@ -122,19 +93,12 @@ def _told_enough(rows: pd.DataFrame, least: int) -> pd.Series:
 
 
 def _reach(rows: pd.DataFrame) -> float:
-    """Length of the axis of beta on both sides of 0; 0 without any estimate of beta.
-
-    Beta is the preference for the first position over the last. The length covers every estimate, and the intervals of
-    the rows that pool all tasks. It does not cover the intervals of single tasks: these can be much wider, and the
-    points would be pressed together.
-    """
     betas = rows[rows["quantity"] == "first_last"]
     ends = betas.loc[betas["task"] == EVERY, ["ci_low", "ci_high"]].abs()
     return max(1.2 * betas["estimate"].abs().max(), 1.05 * ends.max().max(), 0) if len(betas) else 0.0
 
 
 def _tasks(block: pd.DataFrame) -> list[str]:
-    """Names of tasks, sorted, with all tasks together first."""
     return [EVERY, *sorted(set(block["task"]) - {EVERY})]
 
 

@@ -19,12 +19,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Points of Shi et al.'s scatter plots, the same points cross-fitted, and a curve that follows from beta alone.
 
-    Args:
-        scores: reads of comparisons with a baseline, or of lists, one row per read; one table per judge and dataset.
-        seed: seed of the split of questions into halves.
-        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
-            not in the dictionary, all forms count.
-
     Returns:
         One row per point, by `KEYS`, `benchmark`, `candidate`, `task` and `kind`. Columns are `win_rate`,
         `position_consistency`, `preference_fairness` and `n_values`. `kind` is one of:
@@ -32,12 +26,9 @@ def estimate(
         - ``own``: all values are from the same comparisons.
         - ``others``: the win rate is from the other judges.
         - ``crossed``: consistency and fairness are from one half of the questions, and the win rate is from the other
-          half. Each cell has two such rows.
+          half.
         - ``implied``: points on a curve, expected of a judge of pairs whose verdicts depend only on quality and on the
           position, with this judge's beta (log-odds of the first position over the second), see `quality_gap.implied`.
-          These points have no candidate.
-
-        In lists without a baseline, a comparison counts once for each of its candidates.
 
     Source: Shi et al., Judging the Judges, Figures 2 and 5; cross-fitting and the curve are ours.
     """

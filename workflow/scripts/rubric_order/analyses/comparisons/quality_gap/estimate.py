@@ -23,34 +23,14 @@ def estimate(
 ) -> pd.DataFrame:
     """Slopes over the quality gap, and estimates for comparisons in bins from small gaps to large gaps.
 
-    Args:
-        scores: reads of comparisons with a baseline, one row per read; one table per judge and dataset.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
-            not in the dictionary, all forms count.
-
     Returns:
         One row per estimate, by `KEYS`, `benchmark`, `kind` of gap (``own``, ``crossed``, ``others``, ``human``, see
         `quality_gap.settings`) and `quantity`:
 
         - ``slope_consistency`` and ``slope_fairness``: rise of consistency, or of fairness, per unit of the gap, by
-          least squares over comparisons. Fairness above 0 leans to recency.
+          least squares over comparisons.
         - ``position_consistency``, ``preference_fairness`` and ``first_last`` (see `position_consistency`) in each
-          `bin`, with the mean `gap`. A bin has about a quarter of the comparisons, and the first bin has the smallest
-          gaps. Comparisons with equal gaps share a bin, see `quality_gap.bins`. If only a single bin results, there are
-          no rows of bins.
-
-        Only the gaps ``crossed``, ``others`` and ``human`` share no judgment with the outcome. The ``own`` gap comes
-        from the judgments of the outcome, so it has a slope for any judge, also for a judge that does not look at
-        quality. Intervals are over questions.
-
-        A ``crossed`` gap comes from other questions of the same candidate and task, so it describes candidates, not
-        answers. So slopes over all gaps but ``human`` have the wider of two intervals, over questions and over cells
-        of candidate and task. With fewer than `quality_gap.LEAST_CELLS` cells, ``crossed`` gaps are tied to the outcome
-        (see `quality_gap.few_cells`), and gaps by ``others`` have too few values. In this case their slopes are NaN
-        with the flag ``few cells``, and there are no bins. Even with more cells, a limit between two bins can lie
-        within the narrow range of the gaps of a cell, or of cells with similar win rates. A comparison's own question
-        is left out of its gap, so the outcome of the comparison then decides its bin.
+          `bin`, with the mean `gap`.
 
     Source: Shi et al., Judging the Judges, Section 4, Figures 2 (d) to (f) and 5; all but ``own`` is ours.
     """

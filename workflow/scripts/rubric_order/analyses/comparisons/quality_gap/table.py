@@ -3,22 +3,8 @@
 import pandas as pd
 
 from rubric_order.tables.columns import Estimated, estimates, texts
-from rubric_order.tables.spec import Rows, Table, Value, estimate, select, taken, wide, with_flags_of
+from rubric_order.tables.spec import Rows, Table, Value, estimate, join_flags, select, taken, wide
 
-CAPTION = (
-    "Position bias in comparisons with a baseline, by quality gap, with {bootstrap[confidence]:.0%} intervals over "
-    "questions. Slopes are how much position consistency (PC) and preference fairness (PF) rise with a unit of the "
-    "gap. Columns smallest and largest give PC and beta of about the quarter of comparisons with the smallest gap and "
-    "with the largest. Comparisons with one gap stay together; where too few gaps differ, there are no quarters. Own "
-    "gap is the distance of the candidate's win rate from even in the same judgments, as in Shi et al. An inconsistent "
-    "pair counts as a half in that win rate, so PC rises with this gap for any judge. Crossed gap takes the win rate "
-    "in the other questions of the task; others takes the win rate by the other judges on the same questions; human is "
-    "the difference of human scores, in points. These three share no judgment with PC. Tests of slopes over a crossed "
-    "gap still reject somewhat too often, because the gap leaves out the comparison's own question: in simulation 9% "
-    "to 11% at a level of 5%. The flag few cells means that there are few combinations of candidate and task. The "
-    "crossed gap then depends on PC by arithmetic, so nothing is given. The flag separated means that only Firth's "
-    "penalty keeps a beta finite, so read its sign and not its size."
-)
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "n", "kind"]
 BINS = {"smallest": "min", "largest": "max"}
 IN_BINS = ["position_consistency", "preference_fairness", "first_last"]
@@ -35,7 +21,7 @@ def _rows(quality_gap: pd.DataFrame) -> pd.DataFrame:
     rows = wide(chosen, KEYS, VALUES)
     for end in BINS:
         of_bin = select(chosen, quantity="first_last", **{end: True})
-        rows["flag"] = with_flags_of(rows, of_bin, KEYS, f"beta, {end}:")
+        rows["flag"] = join_flags(rows, of_bin, KEYS, f"beta, {end}:")
     return rows
 
 

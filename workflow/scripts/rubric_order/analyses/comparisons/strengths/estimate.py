@@ -37,14 +37,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Strengths and ranks of candidates that comparisons connect.
 
-    Args:
-        scores: reads of the probes that compare candidates, one row per read; one table per judge and dataset.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        resamples: number of draws of strengths around their estimates, for the ranges of ranks.
-        seed: seed of these draws.
-        forms: dictionary from benchmark to the forms of answers (column `pattern`) that count. For a benchmark that is
-            not in the dictionary, all forms count.
-
     Returns:
         One row per estimate, by `KEYS`, `benchmark`, `model`, `candidate` (``all``: all candidates together) and
         `quantity`.
@@ -54,27 +46,18 @@ def estimate(
         - ``with places``, ``without places``: a model with or without positions, fitted to all reads.
         - ``first order``, ``last order``: a model without positions, fitted only to the reads in the first order or in
           the last order.
-        - ``Rao-Kupper``: Rao and Kupper's model, in which a tie is the interval between two thresholds. It is fitted
-          only to pairs, as a check of Davidson's model of ties, which the other models use. It has only ``first_last``.
+        - ``Rao-Kupper``: Rao and Kupper's model, in which a tie is the interval between two thresholds.
 
         `quantity` is one of:
 
         - ``strength``: log-odds of the candidate minus those of the baseline; without a baseline, minus the mean of the
           candidates.
-        - ``rank``: rank by strength, 1 for the strongest. Its interval is the range of the ranks of strengths that are
-          drawn around the estimates, with their covariance.
-        - ``place_preference`` of a `position`: see `position_consistency.estimate`. Here the model also has strengths.
+        - ``rank``: rank by strength, 1 for the strongest.
+        - ``place_preference`` of a `position`: see `position_consistency.estimate`.
         - ``first_last``: value of the first position minus value of the last.
-        - ``tie``: log-weight of a tie relative to a win, for equal candidates without a preferred position. If ties are
-          offered and none is called, ``tie`` is not finite, and flagged ``separated``.
+        - ``tie``: log-weight of a tie relative to a win, for equal candidates without a preferred position.
         - ``reversals``: share of pairs of candidates whose order by strength differs between the row's model and model
-          ``with places``; for ``last order``, between ``last order`` and ``first order``. Reversals by chance count
-          too.
-
-        A candidate has no estimate if no candidate, or every candidate, of the largest connected set beats it; the flag
-        says so. An estimate that the design does not determine is missing too, with the flag ``not identified``. For
-        example, if the baseline always stands first, its strength cannot be distinguished from the effect of its
-        position. Ranks are given only if all strengths of the connected set are determined.
+          ``with places``.
 
     Source: see `strengths.fit`; intervals take questions as the sample.
     """
@@ -129,7 +112,6 @@ def _of_block(
 
 
 def _rao_kupper(choices: method.Choices, count: int, confidence: float) -> Row:
-    """The row of the first position's effect by Rao and Kupper's model of ties."""
     fit = method.rao_kupper(choices, count)
     interval = Interval.of(fit.interval(np.eye(count + 2)[count], confidence))
     clusters = 0 if fit.problem else cluster_robust.counted(fit.influence)
@@ -154,13 +136,6 @@ def _choices(reads: pd.DataFrame, p: int) -> tuple[method.Choices, list[str]]:
 
 
 def _contrasts(found: method.Strengths, count: int, origin: int | None) -> np.ndarray:
-    """Weights of each candidate's strength minus the baseline's, or minus the mean of the connected candidates.
-
-    Args:
-        found: fit of the strengths.
-        count: number of candidates.
-        origin: index of the baseline, from 0; None for the mean of the connected candidates.
-    """
     k = len(found.found.coefficients)
     weights = np.eye(count, k)
     if origin is not None:

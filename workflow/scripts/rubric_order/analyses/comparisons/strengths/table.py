@@ -6,20 +6,6 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import Estimated, Number, different, each_row, equal, numbers, texts, written
 from rubric_order.tables.spec import ENDS, Rows, Table, estimate, select, taken, wide
 
-CAPTION = (
-    "Strengths and ranks of the candidates that judges compare, with {bootstrap[confidence]:.0%} intervals over "
-    "questions. Strength is in log-odds over the baseline (0), or over the candidates' mean where there is no "
-    "baseline. The interval of a rank is the range of the ranks of strengths drawn from their errors. The model is "
-    "Bradley and Terry's with a worth of each position and Davidson's ties; for lists it is Plackett and Luce's. "
-    "Without positions has the same reads, without the worth of positions; where each pair is read in all orders, "
-    "leaving it out changes little. First order and last order have the reads of one order alone. Their strengths "
-    "contain what the position is worth: with a baseline, all other candidates lose or gain it. Reversed, in the row "
-    "all, is the share of pairs of candidates whose order changes without positions, and then between the first order "
-    "and the last (orders); some of that is chance. The flag not connected marks a candidate that nobody, or "
-    "everybody, of the largest connected set beats; it has no estimate. The flag not identified means that the design "
-    "does not determine the estimate, for example where the baseline always stands first. First position is its "
-    "log-odds less those of the last; the CSV file also has it by Rao and Kupper's ties."
-)
 KEYS = ["judge", "profile", "dataset", "benchmark", "strategy", "n", "candidate"]
 MODELS = {"with places": "places", "without places": "no_places", "first order": "first", "last order": "last"}
 QUANTITIES = ("strength", "rank", "reversals")
@@ -34,14 +20,7 @@ LAST = each_row(lambda row: f", orders {written(row['reversals_last'])}")
 
 
 def _rows(strengths: pd.DataFrame) -> pd.DataFrame:
-    """One row per candidate of each judge and benchmark, the strongest first, and then a row ``all``.
-
-    Returns:
-        Columns `strength`, `rank`, `reversals` and `tie` have the short name of their model (`MODELS`) as a suffix, and
-        intervals. `strength` and `rank` are of candidates, `reversals` and `tie` of row ``all``. Row ``all`` also has
-        the effect of positions: `first_last` by model ``with places``, and `first_last_rao_kupper` by Rao and Kupper's
-        model of ties, if that model was fitted.
-    """
+    """One row per candidate of each judge and benchmark, the strongest first, and then a row ``all``."""
     rows = strengths[KEYS].drop_duplicates()
     for model, short in MODELS.items():
         values = [estimate(quantity, f"{quantity}_{short}") for quantity in (*QUANTITIES, "tie")]

@@ -1,11 +1,4 @@
-"""Carry-over: effect of the criterion right before, or of the first criterion of the answer, on a criterion's score.
-
-Rotations alone cannot separate these effects from the effect of the position. Under rotations, the same two criteria
-come right before a criterion in all positions except the first, where no criterion comes before it. So a carry-over
-looks like an effect of the first position. For a criterion in a given position, there are also only two criteria that
-can lead the answer. A Williams design puts each criterion after each other criterion. The models of this module fit the
-effects of the position and of the criteria before together, with an intercept for each text and criterion.
-"""
+"""Carry-over: effect of the criterion right before, or of the first criterion of the answer, on a criterion's score."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -34,13 +27,10 @@ class Observations(NamedTuple):
         cluster: index of the score's group, from 0, shape (n,).
         criterion: index of the score's criterion, from 0, shape (n,).
         position: 1 in the column of the score's position, shape (n, P).
-        predecessor: 1 - 1 / C in the column of the criterion right before, -1 / C in all other columns. All columns are
-            0 in the first position. So the first position is compared with the other positions as they are after an
-            average criterion. Shape (n, C).
-        leader: 1 - 1 / C in the column of the first criterion of the answer, -1 / C in all other columns. All columns
-            are 0 for the first criterion's own score. Shape (n, C).
+        predecessor: 1 - 1 / C in the column of the criterion right before, -1 / C in all other columns.
+        leader: 1 - 1 / C in the column of the first criterion of the answer, -1 / C in all other columns.
         level: the text's mean score under the criterion right before, minus the text's mean over all criteria that can
-            come before. The level is 0 in the first position. Shape (n, 1).
+            come before.
     """
 
     score: np.ndarray
@@ -62,11 +52,7 @@ class Observations(NamedTuple):
 
 
 def observations(panel: Panel) -> Observations:
-    """All scores of a panel, except scores after a criterion under which the text has no mean score.
-
-    `level` uses the text's mean score under a criterion, over all reads, and not the predecessor's score in the same
-    read. With the latter, an effect that a read has on all its scores would look like a carry-over.
-    """
+    """All scores of a panel, except scores after a criterion under which the text has no mean score."""
     levels = panels.text_means(panel.values)
     n_criteria = len(panel.criteria)
     others = ~np.eye(n_criteria, dtype=bool)
@@ -98,7 +84,6 @@ def observations(panel: Panel) -> Observations:
 
 
 def _numbered(codes: np.ndarray) -> np.ndarray:
-    """Codes renumbered from 0 without gaps."""
     return np.unique(codes, return_inverse=True)[1]
 
 
@@ -134,7 +119,6 @@ def effects(panel: Panel, *, confidence: float) -> list[Row]:
 
 
 def _against_mean(size: int, first: int, count: int, place: int) -> np.ndarray:
-    """Weights of coefficient `first` + `place` minus the mean of the `count` coefficients from `first` on."""
     weights = np.zeros(size)
     weights[first : first + count] = -1 / count
     weights[first + place] += 1
@@ -142,7 +126,6 @@ def _against_mean(size: int, first: int, count: int, place: int) -> np.ndarray:
 
 
 def _p_value(seen: Observations, quantity: str, terms: Sequence[str]) -> float:
-    """p-value of the hypothesis that one kind of terms has no effect in a model, given the other terms of the model."""
     given = seen.terms(name for name in terms if name != quantity)
     blocks, clusters = _numbered(seen.block), _numbered(seen.cluster)
     if len(blocks) == 0:
@@ -152,11 +135,6 @@ def _p_value(seen: Observations, quantity: str, terms: Sequence[str]) -> float:
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
     """Effects of a criterion's position and of the criterion right before it on the score, for every design.
-
-    Args:
-        scores: one row per read and criterion, with its score, see `panels.blocks`; strategies in which criteria keep
-            their positions are left out.
-        confidence: nominal coverage of the intervals, such as 0.95.
 
     Returns:
         One row per estimate in a `model`. The name of the model lists the terms that are fitted together, along with an
@@ -169,12 +147,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         - ``carry_over``: rise of a score per point by which the text scores higher under the criterion right before
           than under an average criterion.
         - ``any_position``, ``any_predecessor``, ``any_leader``: only a p-value, of the hypothesis that there is no such
-          effect. In rows with a `criterion`, the test is on this criterion's scores alone.
-
-        Intervals are Student's, from the sandwich CR3 over groups, see `cluster_robust`. All p-values take groups as
-        the sample, and are adjusted as `multiplicity` says. An estimate is NaN if the design does not separate the
-        effect from other effects. In the first position no criterion comes before. An effect of having no criterion
-        before belongs to the effect of the position.
+          effect.
     """
     rows = []
     for name, readout, panel, _ in panels.blocks(scores):

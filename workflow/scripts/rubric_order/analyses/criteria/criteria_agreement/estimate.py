@@ -22,15 +22,8 @@ SETTING = [key for key in KEYS if key != "strategy"]
 
 
 def by_criterion(judge: np.ndarray, human: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's r of judge and people under each criterion, and the mean of r over the criteria for which r is defined.
-
-    Args:
-        judge: mean score of each text under each criterion by the judge, shape (U, C); NaN without a score.
-        human: mean score of each text under each criterion by people, shape (U, C); NaN without a score.
-        weights: number of times that each text counts in each resample, shape (resamples, U).
-
-    Returns:
-        Pearson's r, with the mean last, shape (resamples, C + 1).
+    """Pearson's r of judge and people under each criterion, and the mean of r over the criteria for which r is
+    defined.
     """
     columns = []
     for place in range(judge.shape[1]):
@@ -51,21 +44,13 @@ def estimate(
 ) -> pd.DataFrame:
     """Correlation with people of each strategy, and paired differences between strategies.
 
-    Args:
-        scores: one row per read and criterion, with its score, see `panels.blocks`. All strategies that are compared
-            with each other are in one table.
-        resamples: number of resamples of the bootstrap. All strategies have the same resamples.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of the bootstrap.
-
     Returns:
         One row per `KEYS`, readout, `cluster`, `criterion` (``macro``: the mean over criteria) and quantity. `cluster`
         says what is drawn: single texts, called ``item``, or groups of texts. `quantity` is one of:
 
         - ``pearson``: Pearson's r of the texts' mean scores with their human scores.
         - ``pearson_difference``: ``pearson`` under `strategy` minus ``pearson`` under a second strategy, `other`, over
-          the texts and criteria for which both strategies have scores. `p` is for no difference
-          (`resampling.two_sided_p`), adjusted as `multiplicity` says.
+          the texts and criteria for which both strategies have scores.
 
     Source: Xu et al. (2026), Section 5.5, Table 6.
     """
@@ -85,7 +70,6 @@ def estimate(
 
 
 def _setting(found: list[Any], readout: Readout, *, resamples: int, confidence: float, seed: int) -> list[Row]:
-    """The rows of strategies that are compared, and of their differences."""
     first = found[0][1]
     texts = sorted(set().union(*(panel.texts for _, panel in found)))
     means: dict[str, np.ndarray] = {}

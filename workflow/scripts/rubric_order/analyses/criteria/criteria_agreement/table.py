@@ -7,24 +7,13 @@ from rubric_order.base.keys import MACRO
 from rubric_order.tables.columns import Estimated, Flags, Number, away_from_zero, texts, there
 from rubric_order.tables.spec import Rows, Table, estimate, same, select, wide
 
-CAPTION = (
-    "Mean over criteria of Pearson's r with people by how the criteria were ordered, at the same number of reads. The "
-    "columns are those of Xu et al. (2026), Table 6, and differences with {bootstrap[confidence]:.0%} intervals of a "
-    "paired bootstrap. The bootstrap draws {cluster}s, the same for both strategies; here an item is one text, and a "
-    "group is the texts that belong together. * means that the interval does not contain 0, ** that p < 0.05 also "
-    "after Holm's adjustment for all judges, profiles, datasets and scales of the study. Few clusters means fewer "
-    "than 30; intervals then depend on which few these are."
-)
 KEYS = ["judge", "dataset", "n", "readout", "cluster"]
 HEADS = {name: strategy.head for name, strategy in strategies.STRATEGIES.items() if strategy.head is not None}
 NAMES = {name: head.text for name, head in sorted(HEADS.items(), key=lambda item: item[1].place)}
 
 
 def _rows(criteria_agreement: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset and readout: each strategy, and the differences of a first strategy from the others.
-
-    The first strategy (column `first`) is the first of `strategies.COMPARED` that the study has.
-    """
+    """One row per judge, dataset and readout: each strategy, and differences of a first strategy from the others."""
     chosen = select(criteria_agreement, criterion=MACRO)
     present, difference = set(chosen["strategy"]), "pearson_difference"
     first = next((name for name in strategies.COMPARED if name in present), None)
@@ -41,7 +30,6 @@ def _rows(criteria_agreement: pd.DataFrame) -> pd.DataFrame:
 
 
 def _differences(rows: pd.DataFrame) -> list[Estimated]:
-    """Columns of the differences from the first strategy; Xu et al. (2026), Table 6, print them without intervals."""
     compared = {name: title for name, title in NAMES.items() if f"difference_{name}" in rows}
     heads = {name: f"{NAMES[first]} - {title}" for first in rows["first"].head(1) for name, title in compared.items()}
     columns = {f"difference_{name}": head for name, head in heads.items()}

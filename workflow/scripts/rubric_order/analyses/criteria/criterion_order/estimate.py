@@ -29,32 +29,18 @@ ACROSS: dict[str, Callable[..., Any]] = {"mean_gap": np.mean, "max_gap": np.max}
 
 
 def gaps(shifts: np.ndarray) -> np.ndarray:
-    """Highest minus lowest value over positions, shape (..., C, P) -> (..., C); NaN with fewer than two values.
-
-    Args:
-        shifts: a value of each criterion at each position, shape (..., C, P); NaN where there is none.
-    """
+    """Highest minus lowest value over positions, shape (..., C, P) -> (..., C); NaN with fewer than two values."""
     has_gap = (~np.isnan(shifts)).sum(axis=-1) > 1
     filled = np.where(has_gap[..., None], shifts, 0.0)
     return np.where(has_gap, np.nanmax(filled, axis=-1) - np.nanmin(filled, axis=-1), np.nan)
 
 
 def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[Row]:
-    """Test for each criterion that its score does not depend on its position.
-
-    Args:
-        cells: scores by text, criterion and position.
-        groups: index of each text's group, from 0, shape (U,).
-
-    Returns:
-        One row per criterion. `estimate` is Kendall's W. `statistic`, `df` and `p` are of a test that takes texts as
-        blocks, and as independent; `test` is the name of this test. `p_cluster` takes groups of texts as the sample.
-        `n_blocks` and `n_incomplete` count texts.
-    """
+    """Test for each criterion that its score does not depend on its position."""
     rows = []
     means = np.round(np.moveaxis(cells.means, 1, 0), 9)  # means that differ only by rounding count as equal
     for observed, scores, variance in zip(~np.isnan(means), *friedman.rank_scores(means), strict=True):
-        test = friedman.of_scores(observed, scores, variance)
+        test = friedman.score_test(observed, scores, variance)
         of_groups = sum_units(scores, groups)
         p_cluster = uniformity.cluster_test(of_groups) if len(of_groups) > 1 and test.df else np.nan
         rows.append(
@@ -65,22 +51,7 @@ def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[Row]:
 
 
 def rerun_errors(panel: Panel, shift: np.ndarray) -> dict[str, float]:
-    """Standard errors of the gaps of `ACROSS`, over new reads of the same texts, by the delta method.
-
-    Reads of a text are independent, but the scores of one read under several criteria are not. A gap is treated as the
-    difference between the two positions that are best and worst in these reads. The variation of reads is estimated
-    from the rest of each score, after subtracting the text's own mean and the shift of the position. The errors are too
-    large rather than too small, for two reasons. If several positions are nearly alike, their extremes vary less: in a
-    simulation of four criteria, the error of the largest gap was 1.6 times too large. And the rest of a score also
-    contains the effect of the order on a single text.
-
-    Args:
-        panel: the reads.
-        shift: shift of each criterion's score by each position, shape (C, P), see `panels.position_effects`.
-
-    Returns:
-        The error of each of `ACROSS`; NaN if there is no gap, or too few reads beyond one per text.
-    """
+    """Standard errors of the gaps of `ACROSS`, over new reads of the same texts, by the delta method."""
     values = panel.values
     at: np.ndarray = panel.positions - 1
     scored = ~np.isnan(values) & (at >= 0)
@@ -158,12 +129,7 @@ def scores_of(panel: Panel, places: Sequence[int]) -> Scores:
 
 
 def bounds(of: Scores, levels: int, *, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Lower and upper bounds of each position's shift, each at `LEVEL`, also for an effect that few groups have.
-
-    They invert the test of `equivalence.p_bounded`: one group with the largest possible shift is added, and groups get
-    exponential random weights. So shifts of 0 in all of few groups have bounds that are not 0. Shape (2, P); NaN for a
-    position that cannot be compared.
-    """
+    """Lower and upper bounds of each position's shift, each at `LEVEL`, also for an effect that few groups have."""
     parts = panels.equations(panels.Cells(of.total, of.count))
     left, right = sum_units(parts.left, of.groups), sum_units(parts.right, of.groups)
     size = np.einsum("gpp->g", left)
@@ -181,12 +147,7 @@ def bounds(of: Scores, levels: int, *, draws: int, rng: np.random.Generator) -> 
 
 
 def lost(of: Scores, levels: int) -> dict[str, float]:
-    """What missing scores can do: `p_lost`, whether they are missing equally often at all positions; and `p_worst`.
-
-    `p_worst` is the p-value of no difference between two positions if the missing scores at one of them were the
-    lowest and those at the other the highest, against the difference. It is the smallest over all pairs of positions,
-    adjusted by Bonferroni. Both are NaN if no score is missing.
-    """
+    """What missing scores can do: `p_lost`, whether they are missing equally often at all positions; and `p_worst`."""
     if not of.lost.any():
         return {"p_lost": np.nan, "p_worst": np.nan}
     asked = of.count + of.lost
@@ -232,16 +193,7 @@ def _interval(row: Row) -> Row:
 def estimates(
     panel: Panel, *, levels: int, resamples: int, confidence: float, seed: int, key: tuple[Any, ...]
 ) -> list[Row]:
-    """All estimates of one panel, see `estimate`.
-
-    Args:
-        panel: the reads.
-        levels: number of score levels.
-        resamples: number of resamples of the bootstrap, and of draws of random signs.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of all draws.
-        key: values of `KEYS` of the reads. They name the streams of random numbers, together with `seed`.
-    """
+    """All estimates of one panel, see `estimate`."""
     cells = panels.cells(panel.values, panel.positions)
     level, shift = panels.position_effects(cells)
     rng = randomness.generator(seed, "criterion order", *stream(key))
@@ -294,12 +246,7 @@ def estimates(
 
 
 def commonest(panel: Panel, place: int) -> Row:
-    """Share of the commonest score among the scores of one criterion, and numbers of its scores, texts and groups.
-
-    Args:
-        panel: the reads.
-        place: index of the criterion, from 0.
-    """
+    """Share of the commonest score among the scores of one criterion, and numbers of its scores, texts and groups."""
     asked = panel.positions[:, :, place] > 0
     values = panel.values[:, :, place][asked]
     given = values[~np.isnan(values)]
@@ -313,21 +260,11 @@ def commonest(panel: Panel, place: int) -> Row:
 
 
 def _moved(row: Row, by: int) -> Row:
-    """A row whose estimate and interval are raised by `by`."""
     return row | {name: row[name] + by for name in ("estimate", "ci_low", "ci_high")}
 
 
 def _gap(quantity: str, observed: float, drawn: np.ndarray, chance: np.ndarray, confidence: float) -> Row:
-    """The row of a gap, with its comparison to gaps by chance.
-
-    Args:
-        quantity: name of the gap.
-        observed: the gap; NaN if it is undefined.
-        drawn: the gap in each resample of groups, shape (resamples,).
-        chance: the gap in each draw of random signs of groups, shape (resamples,). These are gaps if the order has no
-            effect on average over groups.
-        confidence: nominal coverage of the interval, such as 0.95.
-    """
+    """The row of a gap, with its comparison to gaps by chance."""
     low, high = resampling.percentile_interval(drawn, confidence)
     null_gaps = chance[~np.isnan(chance)]
     null, p, least = np.nan, np.nan, np.nan
@@ -349,14 +286,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Mean scores by position, tests of an effect of the position, and gaps between positions.
 
-    Args:
-        scores: one row per read and criterion, with its score, see `panels.blocks`; strategies in which criteria keep
-            their positions are left out.
-        resamples: number of resamples of the percentile bootstrap, which draws groups of texts, and of draws of random
-            signs of groups, from which the gaps by chance come.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of the bootstrap and of the random signs.
-
     Returns:
         One row per estimate by a `readout`. `quantity` is one of:
 
@@ -365,32 +294,10 @@ def estimate(
         - ``shift``: ``mean`` minus its mean over positions.
         - ``gap``: ``mean`` in a criterion's best position minus ``mean`` in its worst position.
         - ``mean_gap``, ``max_gap``: mean gap, and largest gap, over criteria.
-        - ``position_test``: `estimate` is Kendall's W. `statistic`, `df` and `p` are of Friedman's test, or of
-          Skillings and Mack's test if texts lack positions; `test` is the name. `p_cluster` takes groups of texts as
-          the sample.
-        - ``commonest_share``: share of the commonest score among all scores of a criterion. In this row `n_failed`
-          counts the criterion's missing scores, and `n_texts`, `n_groups` and `effective_groups` (see
-          `resampling.effective`) count what has its scores. Rows of shifts count the missing scores at their position.
-          In all other rows these numbers are of all criteria.
-        - ``pooled_shift``, ``pooled_first``, ``pooled_test``: all criteria together, fitted with an
-          intercept for each text and criterion: shift at each position; the first position minus all later
-          ones, with its test (`p_cluster`); and the test that no position has a shift.
-
-        `least` and `most` bound a shift, also if only a few groups have it, see `bounds`. `p_lost` and `p_worst` are
-        about missing scores, see `lost`.
-
-        Gaps have further columns. `null` is the mean gap if the order has no effect on average over groups. It comes
-        from draws that each multiply the effects of the order in a whole group by 1 or -1, at random
-        (`panels.flipped_shifts`). `excess` is the gap minus `null`. `p_cluster` is the share of the draws of random
-        signs that give a gap at least as large; its least possible value is `p_least`. Intervals, `null`, `excess` and
-        `p_cluster` take groups as the sample, and are missing for a single group. Gaps are never negative, so their
-        intervals cannot reach 0, and are biased upwards near 0. `excess` is biased downwards if the gap is large. For
-        ``mean_gap`` and ``max_gap``, the range from `rerun_low` to `rerun_high` contains the gap of another run of the
-        same judge on the same texts, with at least the confidence of an interval (`rerun_errors`).
-
-        `p_holm`, `p_bh`, `p_cluster_holm` and `p_cluster_bh` are adjusted as `multiplicity` says. `n_tests` is the size
-        of a family of tests that take groups as the sample, `n_tests_texts` the size of a family of tests that take
-        texts as the sample.
+        - ``position_test``: `estimate` is Kendall's W.
+        - ``commonest_share``: share of the commonest score among all scores of a criterion.
+        - ``pooled_shift``, ``pooled_first``, ``pooled_test``: all criteria together, fitted with an intercept for each
+          text and criterion: shift at each position.
 
     Source: Xu et al. (2026), Sections 4.4 and 5.5, Table 5, Figures 10 and 11.
     """

@@ -14,13 +14,6 @@ from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Difference between each criterion's mean score at each position in the prompt and its mean over positions "
-    "(shift), in points of the scale, under strategy {strategy}. Red cells score higher, blue ones lower. A star "
-    "marks a shift whose {bootstrap[confidence]:.0%} bootstrap interval over groups does not contain 0, in a "
-    "criterion whose position test is significant; a dagger marks a criterion whose test is not significant (5%, "
-    "Holm, groups as the sample). After Xu et al. (2026), Figures 10 and 11."
-)
 SIGNIFICANT = 0.05
 LONGEST = 7  # width of a cell's text, such as +0.25*, in letters; the plus sign is wide
 
@@ -35,15 +28,6 @@ def draw(
     names: dict[str, str],
 ) -> Figure:
     """Shift of each criterion's mean score by position: one panel per judge and dataset, on one diverging scale.
-
-    A star marks a cell whose interval excludes 0, if the position test of its criterion is significant. A dagger marks
-    the name of a criterion whose position test is not significant. The test is at 5%, by Holm over the family, with
-    groups as the sample.
-
-    Args:
-        criterion_order: estimates, see `criterion_order.estimate`.
-        datasets: ids of the datasets shown; by default all datasets of the study.
-        names: dictionary from a criterion's id to its name.
 
     Source: after Xu et al. (2026), Figures 10 and 11.
     """
@@ -82,7 +66,6 @@ def draw(
 
 
 def _legend(figure: Figure) -> list[str]:
-    """Meaning of the marks that the figure contains, in lines that fit its width."""
     written = [text.get_text() for axis in figure.axes for text in [*axis.texts, *axis.get_yticklabels()]]
     marks = {"*": "* interval without 0, position test significant", "†": "† position test not significant"}
     said = [text for mark, text in marks.items() if any(mark in label for label in written)]
@@ -93,10 +76,7 @@ def _legend(figure: Figure) -> list[str]:
 
 
 def _cells(panels: list[tuple[Any, ...]], columns: int) -> tuple[dict[tuple[int, int], tuple[Any, ...]], list[int]]:
-    """Panel at each row and column, and the height of each row as a number of criteria.
-
-    Each dataset starts a row of panels, because datasets differ in their number of criteria.
-    """
+    """Panel at each row and column, and the height of each row as a number of criteria."""
     cells: dict[tuple[int, int], tuple[Any, ...]] = {}
     heights: list[int] = []
     for dataset in dict.fromkeys(dataset for _, dataset, _ in panels):

@@ -6,19 +6,6 @@ from rubric_order.base.keys import MACRO
 from rubric_order.tables.columns import Flags, Number, PValue, Text, filled, numbers, texts
 from rubric_order.tables.spec import Rows, Table, select, significant, taken, wide
 
-CAPTION = (
-    "What the position of a criterion in the prompt does to its score, with the columns of Xu et al. (2026), Table 5. "
-    "Avg r is the mean over criteria of Pearson's r with people. A gap is a criterion's mean score in its best "
-    "position less that in its worst, in points of the scale. Mean gap is the average over criteria, Max gap the "
-    "greatest. A gap is never 0, so chance shows the gap when whole groups of texts count with random signs. p is the "
-    "share of such cases with a gap as large, with groups as the sample; * means significant at 5% after Holm's "
-    "adjustment for all judges, profiles, datasets and scales of the study. Sig., groups is the number of criteria "
-    "whose position test is significant at 5% with groups of texts as the sample, adjusted by Holm for all criteria "
-    "as well. Sig., texts is the same for the item-blocked Friedman test of the paper (Skillings-Mack where scores "
-    "are missing); the CSV file has how many are below 5% unadjusted, as the paper counts them. The paper's test "
-    "takes texts as independent, so an order that helps some groups and harms others makes it significant without an "
-    "effect on average. Few clusters means fewer than 30 groups."
-)
 KEYS = ["judge", "dataset", "strategy", "n", "readout"]
 OF_GAP = ["ci_low", "ci_high", "null", "excess", "p_cluster", "p_cluster_holm", "p_least"]
 OF_TEST = ["p", "p_holm", "p_bh", "p_cluster", "p_cluster_holm", "p_cluster_bh"]

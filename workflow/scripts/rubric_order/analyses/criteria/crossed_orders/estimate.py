@@ -1,11 +1,4 @@
-"""Crossed designs: test that the order of the criteria and the order of the score levels act independently.
-
-Both orders vary from read to read. The position of a criterion moves the score under this criterion, and the position
-of a level moves how often this level is selected. If the two orders act independently, their effects on the log-odds of
-a level add up: the preference for positions of levels does not depend on the position of the criterion. In points, even
-independent effects interact near the ends of the scale, because scores have a lowest and a highest level. So the test
-is on log-odds.
-"""
+"""Crossed designs: test that the order of the criteria and the order of the score levels act independently."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -26,17 +19,7 @@ COLUMNS = {"scores": [*KEYS, "unit_id", "group_id", "criterion", "criterion_posi
 
 
 def terms(reads: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
-    """Columns of each effect on the score, with one row per read.
-
-    Args:
-        reads: one row per read and criterion, with the position of the criterion and the ordering of the levels.
-        n: number of score levels.
-
-    Returns:
-        Dictionary with two arrays. ``criterion_order``: 1 in the column of the criterion's position, shape (n_reads,
-        P). ``level_order``: 1 in the column of the level that stands first, and 1 in the column of the level that
-        stands last, shape (n_reads, 2n).
-    """
+    """Columns of each effect on the score, with one row per read."""
     place = reads["criterion_position"].to_numpy(dtype=int)
     shown = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
     position = (place[:, None] == np.arange(1, place.max() + 1)).astype(float)
@@ -49,11 +32,6 @@ def terms(reads: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
 
 class Pairs(NamedTuple):
     """Pairs of reads of one text and criterion with different scores.
-
-    The given scores of a pair are compared with the same scores, swapped between the two reads. Assume that the
-    log-odds of a level are a sum of three terms: one for the text, criterion and level; one that the criterion's
-    position adds per point; and one that the level's position adds. Then the log-odds of the given scores over the
-    swapped scores depend only on the two effects of positions.
 
     Attributes:
         criterion_order: factor of the effect of each position of the criterion, shape (m, P).
@@ -70,13 +48,7 @@ class Pairs(NamedTuple):
 
 
 def pairs_of_reads(reads: pd.DataFrame, n: int) -> Pairs:
-    """All pairs of reads of the same text and criterion that differ in their scores.
-
-    Args:
-        reads: one row per read and criterion, with its score, the position of the criterion, and the ordering of the
-            levels.
-        n: number of score levels.
-    """
+    """All pairs of reads of the same text and criterion that differ in their scores."""
     block = pd.factorize(reads["unit_id"] + "\x1f" + reads["criterion"])[0]
     order = np.argsort(block, kind="stable")
     size = np.bincount(block)
@@ -103,11 +75,7 @@ def pairs_of_reads(reads: pd.DataFrame, n: int) -> Pairs:
 
 
 def act_apart(pairs: Pairs) -> float:
-    """p-value of the hypothesis that the two orders act independently in log-odds, that is, without an interaction.
-
-    Returns:
-        The p-value, with groups as the sample; NaN for one group, or if no scores differ.
-    """
+    """p-value of the hypothesis that the two orders act independently in log-odds, that is, without an interaction."""
     if not len(pairs.group):
         return np.nan
     data = conditional_logit.comparisons(np.hstack(pairs[:3]), pairs.group)
@@ -118,13 +86,6 @@ def act_apart(pairs: Pairs) -> float:
 
 def same_selection(counts: np.ndarray) -> float:
     """p-value of the hypothesis that shares of selected level positions do not depend on the criterion's position.
-
-    Args:
-        counts: number of reads of each group, for each position of the criterion and each selected position among the
-            levels, shape (n_groups, P, n).
-
-    Returns:
-        The p-value, with groups as the sample; NaN for one group.
 
     Source: the chi-square test of homogeneity, with the correction of Rao and Scott (1981), second order.
     """
@@ -143,13 +104,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Tests of both orders and of their interaction, and the selected level positions for each criterion position.
 
-    Args:
-        scores: one row per read and criterion, with its score, see `panels.blocks`. Reads without a level ordering are
-            left out, and so are strategies that `strategies.EVERY_POSITION` lacks.
-        resamples: number of resamples of the bootstrap over groups of texts.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of the bootstrap.
-
     Returns:
         One row per estimate. `quantity` is one of:
 
@@ -158,13 +112,10 @@ def estimate(
         - ``interaction``: `p` of the hypothesis that both effects are independent in log-odds, see `act_apart`, from
           `n_pairs` pairs of reads with different scores.
         - ``same_selection``: `p` of the hypothesis that shares of level positions do not depend on the criterion's
-          position. These shares can depend on the criterion's position even if the two orders act independently: a
-          criterion's position that moves scores to the end of the scale leaves less effect to the order of the levels.
+          position.
         - ``share``: among the levels that are selected with the criterion at `criterion_position`, share of those at
           `position`, with its interval.
         - ``cramers_v``: deviation of these shares from uniform shares, with its interval.
-
-        All p-values take groups as the sample, and are adjusted as `multiplicity` says.
 
     Source: pairs of reads as in a conditional logit (McFadden, 1974). The model assumes that log-odds of levels change
     in proportion to the distance of the levels, as in the adjacent-categories model (Agresti, 2010, Analysis of Ordinal
@@ -198,7 +149,6 @@ def estimate(
 
 
 def _tests(reads: pd.DataFrame, n: int) -> list[Row]:
-    """p-values of the effects on the score, and of their interaction."""
     columns = terms(reads, n)
     block = pd.factorize(reads["unit_id"] + "\x1f" + reads["criterion"])[0]
     group = pd.factorize(reads["group_id"])[0]
@@ -213,7 +163,6 @@ def _tests(reads: pd.DataFrame, n: int) -> list[Row]:
 
 
 def _selections(reads: pd.DataFrame, n: int, resamples: int, confidence: float, rng: np.random.Generator) -> list[Row]:
-    """The rows of selected level positions for each position of the criterion, and of their test."""
     group = pd.factorize(reads["group_id"], sort=True)[0]
     place = reads["criterion_position"].to_numpy(dtype=int) - 1
     n_places = int(place.max()) + 1

@@ -5,17 +5,6 @@ import pandas as pd
 from rubric_order.tables.columns import Flags, PValue, estimates, texts
 from rubric_order.tables.spec import Rows, Table, estimate, same, taken
 
-CAPTION = (
-    "Tests in studies that vary the order of the criteria and the order of the score levels together (crossed "
-    "design). Criterion order and level order: p of no effect of each on the score. Act apart: p of the hypothesis "
-    "that the effects of the two orders add up in log-odds, from pairs of reads with different scores; in points they "
-    "would interact near the ends of the scale whatever the judge does. Same selection: p of the hypothesis that "
-    "level positions are selected in the same shares wherever the criterion stands; where the two orders act apart, "
-    "the shares can still differ. Groups of texts are the sample. * means significant at 5% after Holm's adjustment "
-    "for all judges, profiles, datasets and scales of the study; few clusters means fewer than 30 groups. V is "
-    "Cramer's V of the selected level positions where the criterion stands first and last, with "
-    "{bootstrap[confidence]:.0%} bootstrap intervals over groups."
-)
 KEYS = ["judge", "dataset", "strategy", "n"]
 TESTS = {"criterion_order": "criterion order, p", "level_order": "level order, p"}
 TESTS |= {"interaction": "act apart, p", "same_selection": "same selection, p"}
@@ -26,7 +15,6 @@ VALUES += [estimate("cramers_v", "v_first", first=True), estimate("cramers_v", "
 
 
 def _with_ends(crossed_orders: pd.DataFrame) -> pd.DataFrame:
-    """The estimates. Columns `first` and `last` mark the rows of V at the criterion's first and last position."""
     positions = crossed_orders.groupby([*KEYS, "quantity"])["criterion_position"]
     first, last = (crossed_orders["criterion_position"] == positions.transform(end) for end in ("min", "max"))
     return crossed_orders.assign(first=first, last=last)

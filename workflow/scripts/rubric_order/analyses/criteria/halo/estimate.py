@@ -1,20 +1,24 @@
 """Halo: the increase in correlation between the scores of a text when one answer gives all of them."""
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import optimize
 
 from rubric_order.base.keys import DEFAULT_PROFILE, KEYS, VALUES
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.position import panels
-from rubric_order.methods.uncertainty import multiplicity, resampling
+from rubric_order.methods.uncertainty import distributions, multiplicity, resampling
 
 BASES = ("mean", "read")
 NOT_IDENTIFIED = "not identified"  # a difference in which noise and halo cannot be separated
+SHRUNK = 0.95  # factor of correlations before Fisher's transformation in a difference, which is finite at 1 then
+FURTHEST = 60.0  # standard errors; the p-value of a difference that is farther from 0 is 0
 # For a strategy of criteria in one prompt: the strategy of criteria judged alone that it is compared with, if the names
 # differ.
 ALONE = {"balanced_williams": "balanced"}
@@ -25,34 +29,18 @@ COLUMNS = {
 
 
 def mean_correlation(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Mean over pairs of criteria of Pearson's r between them, across texts.
-
-    Args:
-        values: score of each text under each criterion, shape (..., U, C); NaN without a score. Each pair of criteria
-            is correlated over the texts that have both scores.
-        weights: number of times that each text counts in each resample, shape (resamples, U).
-
-    Returns:
-        Shape (resamples, ...). Pairs with a constant criterion are left out; NaN if all pairs are left out.
-    """
+    """Mean over pairs of criteria of Pearson's r between them, across texts."""
     return _mean(pair_correlations(values, weights))
 
 
 def _mean(values: np.ndarray) -> np.ndarray:
-    """Mean over the last axis of the values that are not NaN; NaN if all are NaN."""
     has_value = ~np.isnan(values)
     count = has_value.sum(axis=-1)
     return np.where(has_value, values, 0).sum(axis=-1) / np.where(count > 0, count, np.nan)
 
 
 def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's r of each pair of criteria; NaN for a constant criterion. Shape (resamples, ..., C * (C - 1) / 2).
-
-    Args:
-        values: score of each text under each criterion, shape (..., U, C); NaN without a score. Each pair of criteria
-            is correlated over the texts that have both scores.
-        weights: number of times that each text counts in each resample, shape (resamples, U).
-    """
+    """Pearson's r of each pair of criteria; NaN for a constant criterion. Shape (resamples, ..., C * (C - 1) / 2)."""
     has_score = (~np.isnan(values)).astype(float)
     with np.errstate(invalid="ignore"):  # centred, to lose no digits; a criterion without scores has no mean
         total = has_score.sum(axis=-2, keepdims=True)
@@ -75,14 +63,7 @@ def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def alone_values(reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray, readout: Readout) -> np.ndarray:
-    """Scores of a study that judges one criterion at a time, as an array like a panel's. Shape (U, R, C).
-
-    Args:
-        reads: reads of one judge, profile, dataset, strategy and scale about one criterion at a time, one row per read.
-        panel: reads of a study that asks for several criteria, for its texts and criteria.
-        item_ids: id of the item of each text and criterion, shape (U, C); null without an item.
-        readout: readout of the scores.
-    """
+    """Scores of a study that judges one criterion at a time, as an array like a panel's. Shape (U, R, C)."""
     text, criterion = np.nonzero(pd.notna(item_ids))
     item = pd.Index(item_ids[text, criterion]).get_indexer(reads["item_id"])
     matched, item = reads[item >= 0], item[item >= 0]
@@ -100,38 +81,21 @@ def estimate(
 ) -> pd.DataFrame:
     """Mean correlation between criteria: judged in one prompt, judged alone, and judged by people.
 
-    Args:
-        scores: one row per read and criterion, with its score, see `panels.blocks`.
-        alone: reads of studies that judge one criterion at a time, see `blocks.blocks`; can be empty.
-        confidence: nominal coverage of the intervals, such as 0.95. Groups of texts are the sample.
-
     Returns:
         One row per `KEYS`, `readout`, `basis` and `quantity`. If `basis` is ``mean``, means over the reads of a text
         are correlated. If `basis` is ``read``, single reads are correlated, and the correlations are averaged over
-        reads. Means of more reads have less noise, and so correlate more. So if there are scores from one prompt and
-        scores from criteria judged alone, both means are over the same number of reads, `n_reads`. This is the smaller
-        of the two numbers of reads; the reads are evenly spaced among all reads.
+        reads. Means of more reads have less noise, and so correlate more.
 
         `quantity` is one of:
 
         - ``inside``: correlation of scores that one answer gave.
-        - ``alone``: correlation of scores of the same items from answers about a single criterion. These answers have
-          the same judge, condition, dataset and scale, and the strategy of the same name (``balanced`` for
-          ``balanced_williams``). They have the same profile or, if there are no such answers, the default profile. The
-          first study that has such reads is used.
-        - ``human``: correlation of people's scores, which are means over raters. The noise of raters lowers this
-          correlation, which is not corrected for the noise.
+        - ``alone``: correlation of scores of the same items from answers about a single criterion.
+        - ``human``: correlation of people's scores, which are means over raters.
         - ``inside_minus_alone``: difference of the two correlations, over the scores that both sides have, and over the
-          pairs of criteria whose scores vary on both sides. Each correlation is corrected for the noise of reads, by
-          the variance between the reads of a text: noisier reads correlate less without any halo. `p` is for no
-          difference, adjusted as `multiplicity.adjust` says. With one read a text, the noise is unknown: the difference
-          is NaN, with the flag ``not identified``.
-        - ``inside_minus_human``: difference of the two correlations. The noise of raters is not in the scores, so there
-          is neither interval nor `p`, with the flag ``not identified``.
-
-        Intervals and p-values are from a jackknife over groups with Student's t, for correlations on Fisher's scale,
-        for differences without a transformation. `n_groups` is the number of groups with a text that has two of the
-        correlated scores. Other groups give no information.
+          pairs of criteria whose scores vary on both sides, corrected for the noise of reads; with one read a text the
+          difference is NaN, with the flag ``not identified``.
+        - ``inside_minus_human``: difference of the two correlations, without interval and `p`: the noise of raters is
+          not in the scores (flag ``not identified``).
     """
     alone_of: dict[tuple[Any, ...], pd.DataFrame] = {}
     for table in [alone] if isinstance(alone, pd.DataFrame) else alone:
@@ -147,9 +111,8 @@ def estimate(
         common |= {"n_texts": len(panel.texts), "n_criteria": len(panel.criteria)}
         for basis in BASES:
             common["n_reads"] = 1 if basis == "read" else _equal_reads(panel, separate)
-            for quantity, tested, values, unit in _correlations(panel, separate, basis):
-                scale = {} if tested else {"scale": np.arctanh, "back": np.tanh}
-                jackknife = resampling.jackknife_t(values, confidence, sizes=resampling.part_sizes(unit), **scale)
+            for quantity, jackknife, unit in _correlations(panel, separate, basis, confidence):
+                tested = "_minus_" in quantity
                 row: Row = {"basis": basis, "quantity": quantity, "n_groups": len(np.unique(unit))}
                 row["p"] = float(jackknife.p) if tested else np.nan
                 row["flag"] = NOT_IDENTIFIED if tested and row["n_groups"] > 1 and np.isnan(row["p"]) else ""
@@ -162,32 +125,14 @@ def estimate(
 
 
 def _equal_reads(panel: panels.Panel, separate: np.ndarray | None) -> int:
-    """Smaller of two numbers of reads of a text: reads of all criteria together, and reads of one criterion at a time.
-
-    Args:
-        panel: reads that ask for all criteria in one prompt.
-        separate: scores from reads about one criterion at a time, shape (U, R, C); None if there are none.
-    """
     return panel.values.shape[1] if separate is None else min(panel.values.shape[1], separate.shape[1])
 
 
 def _evenly(values: np.ndarray, count: int) -> np.ndarray:
-    """`count` reads of each text, at equal distances among forward and reversed orderings. Shape (U, count, C).
-
-    Args:
-        values: scores, shape (U, R, C), for R reads of a text.
-        count: number of reads to take.
-    """
     return values[:, np.arange(count) * values.shape[1] // count]
 
 
 def _same_alone(name: Row, alone_of: dict[tuple[Any, ...], pd.DataFrame]) -> pd.DataFrame | None:
-    """The reads that judge the same texts under one criterion at a time; None without such reads.
-
-    Args:
-        name: keys of the reads of several criteria.
-        alone_of: dictionary from keys without the study to reads of one criterion at a time.
-    """
     strategy = ALONE.get(name["strategy"], name["strategy"])
     keys = [
         (name["judge"], profile, name["condition"], name["dataset"], strategy, name["n"])
@@ -197,7 +142,6 @@ def _same_alone(name: Row, alone_of: dict[tuple[Any, ...], pd.DataFrame]) -> pd.
 
 
 def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
-    """Id of each text's item under each criterion, from the first of its reads, shape (U, C)."""
     reads = reads[reads["item_id"].notna()].iloc[::-1]  # reversed: the id written last, of the first read, stays
     ids: np.ndarray = np.full((len(panel.texts), len(panel.criteria)), None, dtype=object)
     text = pd.Index(panel.texts).get_indexer(reads["unit_id"])
@@ -206,15 +150,9 @@ def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
 
 
 def _correlations(
-    panel: panels.Panel, separate: np.ndarray | None, basis: str
-) -> Iterator[tuple[str, bool, np.ndarray, np.ndarray]]:
-    """Each quantity: its name, True if it is a difference, and the two results of `_left_out`.
-
-    Args:
-        panel: reads that ask for all criteria in one prompt.
-        separate: scores from reads about one criterion at a time, shape (U, R, C); None if there are none.
-        basis: ``mean`` to correlate means over the reads of a text, ``read`` to correlate single reads.
-    """
+    panel: panels.Panel, separate: np.ndarray | None, basis: str, confidence: float
+) -> Iterator[tuple[str, resampling.Jackknife, np.ndarray]]:
+    """Each quantity: its name, its estimate and interval, and the groups of its texts."""
     inside, apart, reads = panel.values, separate, None if separate is None else (panel.values, separate)
     if basis == "mean":
         count = _equal_reads(panel, separate)
@@ -222,24 +160,69 @@ def _correlations(
         if apart is not None:
             reads = _evenly(panel.values, count), _evenly(apart, count)
             apart = panels.text_means(reads[1])
-    yield "inside", False, *_left_out(panel.groups, inside)
-    for name, values in (("human", panel.human), ("alone", apart)):
-        if values is not None:
-            yield name, False, *_left_out(panel.groups, values)
-            both, unit = _left_out(panel.groups, inside, values, reads if name == "alone" else None)
-            yield f"inside_minus_{name}", True, both if name == "alone" else both[:1], unit
+    for name, values in (("inside", inside), ("human", panel.human), ("alone", apart)):
+        if values is None:
+            continue
+        (r,), _, unit = _left_out(panel.groups, [values])
+        sizes = resampling.part_sizes(unit)
+        yield name, resampling.jackknife_t(r, confidence, sizes=sizes, scale=np.arctanh, back=np.tanh), unit
+        if name == "human":
+            (one, other), _, unit = _left_out(panel.groups, [inside, values])
+            yield "inside_minus_human", resampling.jackknife_t((one - other)[:1], confidence), unit
+        if name == "alone":
+            sides, common, unit = _left_out(panel.groups, [inside, values], reads)
+            yield "inside_minus_alone", _difference(sides, common, unit, confidence), unit
+
+
+def _difference(
+    sides: Sequence[np.ndarray], common: float, unit: np.ndarray, confidence: float
+) -> resampling.Jackknife:
+    """Difference of two correlations that both have the noise of both sides, divided by its mean factor.
+
+    The interval combines the distances from each correlation to the ends of its own interval, which Fisher's
+    transformation makes unequal. `p` is the level at which an end of the interval is 0.
+
+    Args:
+        sides, common, unit: see `_left_out`.
+        confidence: nominal coverage.
+
+    Source: Zou (2007), Toward using confidence intervals to compare correlations, with errors by the jackknife.
+    """
+    sizes = resampling.part_sizes(unit)
+    scales = [np.arctanh(SHRUNK * side) for side in sides]
+    inside, alone = (float(scale[0]) for scale in scales)
+    one, other, both = (
+        float(resampling.jackknife_t(scale, confidence, sizes=sizes).error)
+        for scale in (*scales, scales[0] - scales[1])
+    )
+    shared = (one**2 + other**2 - both**2) / max(2 * one * other, resampling.LEAST_ERROR**2)
+
+    def reach(errors: float) -> float:
+        """Distance to the end that lies so many standard errors below the estimate, or above it where negative."""
+        away = (
+            math.tanh(inside) - math.tanh(inside - errors * one),
+            math.tanh(alone + errors * other) - math.tanh(alone),
+        )
+        return math.sqrt(max(away[0] ** 2 + away[1] ** 2 - 2 * shared * away[0] * away[1], 0.0))
+
+    difference, df, p = math.tanh(inside) - math.tanh(alone), math.nan, math.nan
+    if len(sizes) > 1:
+        df = resampling.degrees(sizes)
+    if len(sizes) > 2 and both > resampling.LEAST_ERROR and common > 0:
+        sign = math.copysign(1.0, difference)
+        far = reach(sign * FURTHEST) > abs(difference)
+        least = optimize.brentq(lambda errors: reach(sign * errors) - abs(difference), 0, FURTHEST) if far else FURTHEST
+        p = 2 * float(distributions.t_tail(least, df))
+    quantile = float(distributions.t_quantile((1 + confidence) / 2, df))
+    factor = SHRUNK * common if common > 0 else math.nan
+    low, high = difference - reach(quantile), difference + reach(-quantile)
+    numbers = np.array([difference / factor, low / factor, high / factor, both, p])
+    return resampling.Jackknife(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4])
 
 
 def reliability(reads: np.ndarray, weights: np.ndarray, *, single: bool) -> np.ndarray:
-    """Share of the variance between texts that is not noise of reads, shape (U, R, C) -> (resamples, C).
-
-    Args:
-        reads: score of each text in each read under each criterion; NaN without a score.
-        weights: number of times that each text counts in each resample, shape (resamples, U).
-        single: True for single reads, False for means over the reads of a text.
-
-    Returns:
-        NaN where no text has two reads, or where texts vary by no more than noise.
+    """Share of the variance between texts that is not noise of reads, shape (U, R, C) -> (resamples, C); 0 where texts
+    vary by no more than noise, NaN where no text has two reads.
     """
     count = (~np.isnan(reads)).sum(axis=1)
     mean = panels.text_means(reads)
@@ -249,48 +232,37 @@ def reliability(reads: np.ndarray, weights: np.ndarray, *, single: bool) -> np.n
         texts = weights @ has
         noise = (weights @ squares) / (weights @ np.maximum(count - 1, 0))
         between = (weights @ mean**2 - (weights @ mean) ** 2 / texts) / (texts - 1)
-        real = between - noise * (weights @ (has / np.maximum(count, 1))) / texts
-        share = real / (real + noise if single else between)
-    return np.where(real > 0, share, np.nan)
+        real = np.maximum(between - noise * (weights @ (has / np.maximum(count, 1))) / texts, 0)
+        return np.asarray(real / (real + noise if single else between))
 
 
 def _left_out(
-    groups: np.ndarray,
-    values: np.ndarray,
-    other: np.ndarray | None = None,
-    reads: tuple[np.ndarray, np.ndarray] | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """A mean correlation, or a difference of two, for all groups and with each part of the groups left out.
+    groups: np.ndarray, sides: Sequence[np.ndarray], reads: Sequence[np.ndarray] | None = None
+) -> tuple[list[np.ndarray], float, np.ndarray]:
+    """Mean correlations of each side for all groups and with each part of the groups left out; the mean factor by which
+    the noise of both sides lowers a correlation; and the group of each text with two scores, which are the sample.
 
-    Args:
-        groups: index of each text's group, from 0, shape (U,).
-        values: scores, shape (U, C), or scores of single reads, shape (U, R, C).
-        other: scores to compare with, of the same shapes. If given, only scores and pairs of criteria that both have
-            are used.
-        reads: single reads behind the values and the other scores, shape (U, R, C), to correct correlations for their
-            noise.
-
-    Returns:
-        Two arrays. First, the values, shape (1 + n_parts,), see `resampling.left_out_weights`. Second, the index of the
-        group of each text with two scores. These groups are the sample.
+    Each side has shape (U, C), or (U, R, C) for single reads; with `reads`, each is lowered by the other's noise.
     """
-    sides = [values] if other is None else [values, other]
-    sides = [side[:, None] if side.ndim == 2 else side for side in sides]  # a mean counts as a single read
-    both = np.logical_and.reduce([(~np.isnan(side)).any(axis=1) for side in sides])
+    values = [side if side.ndim == 3 else side[:, None] for side in sides]  # a mean counts as a single read
+    both = np.logical_and.reduce([(~np.isnan(side)).any(axis=1) for side in values])
     told = both.sum(axis=1) > 1
     if not told.any():
-        return np.full(1, np.nan), np.zeros(0, dtype=int)
+        return [np.full(1, np.nan) for _ in sides], math.nan, np.zeros(0, dtype=int)
     unit = np.unique(groups[told], return_inverse=True)[1]
     weights = resampling.left_out_weights(unit)
-    of_reads = []  # for each side, correlations of pairs in each read, shape (1 + n_parts, R, pairs)
-    first, second = np.triu_indices(values.shape[-1], 1)
-    for side, own in zip(sides, reads or [None] * len(sides), strict=True):
-        kept = np.where(both[:, None], side, np.nan)[told]
-        r = pair_correlations(np.moveaxis(kept, 1, 0), weights)
-        if own is not None:
-            share = reliability(np.where(both[:, None], own, np.nan)[told], weights, single=values.ndim == 3)
-            r = r / np.sqrt(share[:, first] * share[:, second])[:, None]
-        of_reads.append(r)
-    common = np.logical_and.reduce([(~np.isnan(r)).any(axis=1) for r in of_reads])
-    means = [_mean(_mean(np.where(common[:, None], r, np.nan))) for r in of_reads]
-    return (means[0] if other is None else means[0] - means[1]), unit
+
+    def used(values: np.ndarray) -> np.ndarray:
+        return np.where(both[:, None], values, np.nan)[told]
+
+    pairs = [pair_correlations(np.moveaxis(used(side), 1, 0), weights) for side in values]  # (1 + n_parts, R, pairs)
+    common = np.logical_and.reduce([(~np.isnan(r)).any(axis=1) for r in pairs])
+    first, second = np.triu_indices(sides[0].shape[-1], 1)
+    factors = [np.ones(common.shape) for _ in sides]
+    if reads is not None:
+        shares = [reliability(used(side), weights, single=sides[0].ndim == 3) for side in reads]
+        factors = [np.sqrt(share[:, first] * share[:, second]) for share in shares[::-1]]
+    means = [
+        _mean(_mean(np.where(common[:, None], r * by[:, None], np.nan))) for r, by in zip(pairs, factors, strict=True)
+    ]
+    return means, float(_mean(np.where(common, np.prod(factors, axis=0), np.nan))[0]), unit

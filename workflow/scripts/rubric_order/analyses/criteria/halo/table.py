@@ -5,23 +5,12 @@ import pandas as pd
 from rubric_order.tables.columns import Estimated, Flags, known, stars, texts
 from rubric_order.tables.spec import Rows, Table, same, taken, wide
 
-CAPTION = (
-    "Halo: mean correlation between criteria across texts, for scores given in one prompt, for scores of the same "
-    "items judged alone (where a study does that) and for people's scores. Differences between these are given too. "
-    "All have {bootstrap[confidence]:.0%} intervals of a jackknife over groups of texts. Basis read correlates single "
-    "reads. Basis mean correlates means over equally many reads of a text in one prompt and alone. The difference "
-    "of one prompt and alone is corrected for the noise of reads. The noise of people's scores lowers their "
-    "correlation and is unknown, so a difference from them has no interval. * means that a difference is significant "
-    "at 5% after Holm's adjustment for all judges, profiles, datasets and scales of the study; few clusters means that "
-    "one of the columns comes from fewer than 30 groups."
-)
 KEYS = ["judge", "dataset", "strategy", "n", "readout", "basis"]
 QUANTITIES = {"inside": "one prompt", "alone": "alone", "human": "people"}
 TESTED = {"inside_minus_alone": "one prompt - alone", "inside_minus_human": "one prompt - people"}
 
 
 def _rows(halo: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset, strategy, readout and basis. `n_groups` is the smallest over the row's quantities."""
     n_groups = halo.assign(n_groups=halo["n_groups"].replace(0, None)).groupby(KEYS)["n_groups"].min().fillna(0)
     tests = [taken(name, "p", "p_holm", "p_bh", prefix=f"{name}_") for name in TESTED]
     return wide(halo, KEYS, [same("n_texts"), n_groups, same("n_reads"), *QUANTITIES, *TESTED, *tests])

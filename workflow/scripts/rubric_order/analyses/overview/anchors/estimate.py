@@ -21,14 +21,10 @@ DIGEST_BYTES = 16
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Means of each group of items, in the order of the groups' ids.
 
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`.
-
     Returns:
         One row per combination of `KEYS`, `readout`, `quantity` and `group_id`, with the group's number of items
         (`n_items`), their ids as a JSON list (`items`), and a digest of the suite (`suite`). The digest depends on the
-        items, their groups, the orderings, and the number of reads of each item in each ordering. It does not depend on
-        texts: an item is known by its id only.
+        items, their groups, the orderings, and the number of reads of each item in each ordering.
 
         The estimate is the mean of one `quantity` over the group's items:
 
@@ -37,8 +33,6 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
           points.
         - ``ends``: the share of the item's selections at the first position minus the share at the last position.
         - ``failed``: the share of the item's reads without a written score, only for readout ``hard``.
-
-        The estimate is missing if no item of the group has a value. A quantity that no group has is left out.
     """
     parts = [part for block in blocks.blocks(scores) for part in _of_block(block)]
     columns = [*KEYS, "readout", "quantity", "group_id", "estimate", "n_items", "items", "suite"]
@@ -115,7 +109,6 @@ def _ends(block: blocks.Block, readout: Readout) -> np.ndarray:
 
 
 def _by_item(block: blocks.Block, values: np.ndarray) -> np.ndarray:
-    """Mean of each item's values, without values that are NaN; NaN for an item without values."""
     has_value = ~np.isnan(values)
     counts = np.bincount(block.item[has_value], minlength=len(block.items))
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -36,15 +36,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Size of each dataset, lengths of its responses, its scores, and the agreement of its raters.
 
-    Args:
-        items: items of one or more datasets, one row per item.
-        pairs: pairs of items that judges compare, of the same datasets, one row per pair; see `datasets.prepare`.
-        resamples: number of resamples of the percentile bootstrap, which draws groups with replacement.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of the bootstrap.
-        golds: dictionary from dataset to the kind of its labels, for datasets whose labels are not from people, see
-            module `gold`.
-
     Returns:
         One row per dataset, source of scores and criterion (``all``: pooled). A dataset with a single criterion has
         only the row ``all``. `source` is ``human``, ``intended`` (levels that texts were written for) or ``reference``
@@ -55,13 +46,8 @@ def estimate(
         - ``characters_...``, ``words_...``: mean, least and greatest length of the `n_responses` distinct responses.
         - `n_raters`: largest number of scores of an item.
         - `n_rated`: number of items with a score.
-        - `share_1` to `share_5`, `share_other`: shares of all `n_scores` scores of all raters. `share_other` is for
-          scores other than whole numbers from 1 to 5.
-        - `alpha`, `rater_vs_rest`: see the functions `krippendorff_alpha` and `rater_vs_rest`. They use all items with
-          at least two scores. Their intervals are NaN with fewer than two groups.
-
-        The k-th score in each item's list of scores counts as the k-th rater's. If the data do not say who gave the
-        scores, the k-th scores need not be from one person.
+        - `share_1` to `share_5`, `share_other`: shares of all `n_scores` scores of all raters.
+        - `alpha`, `rater_vs_rest`: see the functions `krippendorff_alpha` and `rater_vs_rest`.
     """
     rows = []
     for dataset, table in items.groupby("dataset"):
@@ -97,18 +83,6 @@ def score_matrix(lists: pd.Series | list[Any]) -> np.ndarray:
 def krippendorff_alpha(scores: np.ndarray, groups: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Krippendorff's alpha with the ordinal difference, under each of several weightings of groups.
 
-    Coincidences (weighted counts of the pairs of scores of an item) are sums over items, so a resample's coincidences
-    are a weighted sum of its groups' coincidences.
-
-    Args:
-        scores: score of each item by each rater, shape (n_items, n_raters); NaN where a rater gave no score. Items with
-            one score do not count.
-        groups: index of each item's group, shape (n_items,), from 0 to n_groups - 1.
-        weights: number of times that each group counts, shape (..., n_groups).
-
-    Returns:
-        Alpha, shape (...); NaN where fewer than two different scores are left.
-
     Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
     """
     values = np.unique(scores[~np.isnan(scores)])
@@ -132,22 +106,7 @@ def krippendorff_alpha(scores: np.ndarray, groups: np.ndarray, weights: np.ndarr
 
 
 def rater_vs_rest(scores: np.ndarray, groups: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's r of one rater's scores with the mean of the other raters' scores, averaged over raters.
-
-    People reach this value if they are compared as a judge is, so a judge's r can be compared with it. It is no strict
-    upper bound of a judge's r, because a judge is compared with the mean of all raters. This mean is less noisy than
-    the mean of all raters but one.
-
-    Args:
-        scores: score of each item by each rater, shape (n_items, n_raters); NaN where a rater gave no score. For each
-            rater, the items are those that another rater scored too.
-        groups: index of each item's group, shape (n_items,), from 0 to n_groups - 1.
-        weights: number of times that each group counts, shape (..., n_groups).
-
-    Returns:
-        The mean r, shape (...). NaN with a single rater, or if any rater's scores, or the means of the other raters,
-        are constant.
-    """
+    """Pearson's r of one rater's scores with the mean of the other raters' scores, averaged over raters."""
     correlations = []
     for rater in range(scores.shape[1]):
         others = np.delete(scores, rater, axis=1)

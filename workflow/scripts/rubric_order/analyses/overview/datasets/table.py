@@ -5,14 +5,6 @@ from rubric_order.base.keys import EVERY, HUMAN_SCORES
 from rubric_order.tables.columns import Number, Row, cell, estimates, texts
 from rubric_order.tables.spec import Rows, Table
 
-CAPTION = (
-    "Size of each dataset, lengths of its responses, and how well its raters agree. Alpha is Krippendorff's alpha "
-    "(ordinal) of all raters. One against the rest is Pearson's r of one rater with the mean of the others, averaged "
-    "over raters. Both pool the criteria and have {bootstrap[confidence]:.0%} bootstrap intervals over groups. A "
-    "rater is a place in an item's list of scores, which need not be the same person throughout. Reference labels "
-    "come from another judge. Where one judge gave all of them, their agreement is that of this judge with itself. "
-    "The CSV file also has a row for each criterion."
-)
 SOURCES = {"human": "raters", "intended": "intended levels", "reference": "reference labels"}
 COUNTS = {f"n_{name}": name for name in ("items", "groups", "candidates", "criteria", "pairs")}
 

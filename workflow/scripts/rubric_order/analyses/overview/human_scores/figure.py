@@ -13,23 +13,13 @@ from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "How the human scores of each dataset and criterion are distributed, over all raters. Orange panels show "
-    "reference labels that came from another judge. Green panels show levels that texts were written for."
-)
 # The colours differ in lightness, so that a grey print distinguishes them.
 COLOURS = {"human": "#0072b2", "reference": "#e69f00", "intended": "#009e73"}
 NOT_HUMAN = {"reference": "reference labels", "intended": "intended levels"}
 
 
 def draw(datasets: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, names: dict[str, str]) -> Figure:
-    """Share of each score among all raters' scores, with their mean: one panel per dataset, source and criterion.
-
-    Args:
-        datasets: estimates, see `datasets.estimate`. Datasets without scores are left out. All other datasets are
-            shown, whatever the view selects.
-        names: dictionary from a criterion's id to its name.
-    """
+    """Share of each score among all raters' scores, with their mean: one panel per dataset, source and criterion."""
     scored = datasets[(datasets["source"] != NO_SCORES) & (datasets["n_scores"] > 0)]
     several: list[list[Any]] = []
     single: list[list[Any]] = []
@@ -90,7 +80,6 @@ def _draw_panel(axis: Axes, panel: Any) -> None:
 
 
 def _title(panel: Any, labels: Labels, names: dict[str, str]) -> str:
-    """Dataset, and below it the criterion, if there are several, and the source, if scores are not from people."""
     details = []
     if panel.criterion != EVERY:
         details.append(names.get(panel.criterion, panel.criterion.replace("_", " ").capitalize()))

@@ -13,9 +13,6 @@ COLUMNS: dict[str, list[str]] = {}
 def estimate(answers: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """Number of answers that each version gave.
 
-    Args:
-        answers: dictionary from judge to the records of its shards about their answers, see `judging.answers.joined`.
-
     Returns:
         One row per judge, kind of version (`what`, such as ``version of the engine`` or ``revision``) and `version`,
         with `n_answers`. `mixed` is True if this judge has several versions of that kind. These are counts, without

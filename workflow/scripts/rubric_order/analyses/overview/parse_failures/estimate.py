@@ -19,20 +19,13 @@ CELL = ["option", "position", "reason"]
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Counts of missing scores by reason, and by the position of each option if that position is known.
 
-    Args:
-        scores: one row per read, or per read and question, with columns `COLUMNS`, see `scores.score_reads`.
-
     Returns:
         One row per combination of `KEYS`, `option`, `position` of the option in the prompt, and `reason`. `n_scores` is
         the number of scores that were asked for, `n_failed` the number of missing scores. Reason ``all`` counts every
         reason, and has a row even if nothing failed.
 
-        - If a read asks one question, the options are the scores of its scale. Every read counts once for each option,
-          at the option's position in this read.
+        - If a read asks one question, the options are the scores of its scale.
         - If a read asks several questions, each criterion is an option, and fails independently of the other criteria.
-          Further rows pool the positions (``all`` as position) or the criteria (``all`` as option).
-
-        Rows with ``all`` as option and as position pool everything.
     """
     columns = [*KEYS, *CELL, "n_scores", "n_failed"]
     rows: list[Row] = []
@@ -45,7 +38,6 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _of_scores(table: pd.DataFrame) -> Iterator[Row]:
-    """Rows of reads that ask one question: for each score and its position."""
     for block in blocks.blocks(table):
         n, shown = block.n, block.shown
         reason, reasons = pd.factorize(block.table["failure"], sort=True)  # -1 for a read that did not fail
@@ -65,7 +57,6 @@ def _of_scores(table: pd.DataFrame) -> Iterator[Row]:
 
 
 def _of_criteria(table: pd.DataFrame) -> list[Row]:
-    """Rows of reads that ask several questions: for each criterion and its position."""
     if table.empty:
         return []
     # The rows of a read are its criteria in canonical order.

@@ -6,15 +6,8 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import Number, filled, texts
 from rubric_order.tables.spec import Rows, Table
 
-CAPTION = (
-    "Answers that give no score, by reason. They are never scored; the responses keep their raw text. If a prompt "
-    "asks for several criteria, each criterion parses or fails by itself. The CSV file also has counts by option "
-    "(score or criterion) and by the option's position in the prompt."
-)
-
 
 def _rows(parse_failures: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset, strategy, scale, option, position and reason."""
     return parse_failures.assign(share=parse_failures["n_failed"] / parse_failures["n_scores"])
 
 

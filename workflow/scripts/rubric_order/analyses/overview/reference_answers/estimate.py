@@ -31,29 +31,19 @@ AMONG = ("texts", "accepted", "rejected")
 def estimate(references: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     """Shares and agreement, for all attempts together and for each writer, reviewer, level and round.
 
-    Args:
-        references: every attempt, see `planning.references.attempts`.
-        confidence: nominal coverage of the intervals, such as 0.95.
-
     Returns:
         One row per dataset, `by` (``all`` or one of `WAYS`), `value` of the column that `by` names, and `quantity`. A
         blind score is given by the reviewer who also accepts or rejects the text, without knowing the score that it was
         written for. `quantity` is one of:
 
-        - ``slots_accepted``: share of the slots for which a text was accepted in the end. A slot is a group, criterion
-          and score. This share is given only for `by` ``all`` and ``level``.
+        - ``slots_accepted``: share of the slots for which a text was accepted in the end.
         - ``written``: share of attempts that gave a text.
         - ``accepted``: share of texts that the reviewer accepted.
         - ``unclear``: share of texts about which the reviewer gave no verdict.
         - ``blind_equal_texts``: share of texts whose blind score equals the score that the text was written for.
-          ``blind_equal_accepted`` and ``blind_equal_rejected`` are this share among accepted and rejected texts.
         - ``blind_shift_...``, with the same endings: mean blind score minus the score that the text was written for.
         - ``blind_kappa_...``, with the same endings: quadratic kappa of these two scores, without an interval; NaN for
           a single level.
-
-        `n` is the number of slots, attempts or texts. Quantities of blind scores count only texts that have a blind
-        score. If all texts of a `value` come from a file, this `value` has neither ``unclear`` nor quantities of blind
-        scores. Intervals come from leaving out each group in turn, with Student's t.
     """
     rows = [
         row for dataset, block in references.groupby("dataset", sort=True) for row in _rows(dataset, block, confidence)

@@ -17,23 +17,15 @@ EVERY = "all"
 def estimate(published: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Counts and sizes of the differences of printed correlations from the printed baseline.
 
-    Args:
-        published: dictionary from a published table's name, such as ``li2025_table3``, to the table, with all cells as
-            text.
-
     Returns:
         One row per judge and `perturbation`, and further rows for ``all`` judges and ``all`` perturbations. Without
         Table 3 of Li et al. (2025) there are no rows. Columns are:
 
         - `n_differences`: number of differences, of both coefficients in all pairs of dataset and golden scores.
-        - `largest`: largest size of a difference (the paper's fluctuation). `dataset` and `scores_of` say where it
-          occurs.
+        - `largest`: largest size of a difference (the paper's fluctuation).
         - `mean`: mean difference.
         - `above_0`: number of differences above 0.
         - ``beyond_0.05``, one column for each of `LIMITS`: number of differences of a size above this limit.
-
-        There are no intervals. The paper prints none, and no number in it shows how far a correlation moves under an
-        edit that does not change the meaning.
     """
     columns = ["judge", "perturbation", "n_differences", "largest", "dataset", "scores_of", "mean", "above_0"]
     columns += [f"beyond_{limit}" for limit in LIMITS]

@@ -86,16 +86,7 @@ DATASETS = ("hanna", "mt_bench", "summeval", "vicuna")  # in both versions of Xu
 
 
 def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Every number of some published tables, one per row.
-
-    Args:
-        tables: dictionary from a published table's name, such as ``xu2026_table2``, to the table. All cells are text,
-            to keep the printed digits.
-
-    Returns:
-        Columns are `table` (the table's number), `KEYS` (``""`` if a key does not apply), `published` (the number), and
-        `digits` (the number of its printed digits after the decimal point).
-    """
+    """Every number of some published tables, one per row."""
     parts = [pd.DataFrame(columns=["table", *KEYS, "published", "digits"])]
     for name, table in tables.items():
         for column, (quantity, constants) in PUBLISHED.get(name, {}).items():
@@ -120,7 +111,6 @@ def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _datasets(rows: pd.DataFrame) -> pd.Series:
-    """Dataset of each row: names of several datasets in alphabetical order; ``all`` if the paper pools all datasets."""
     if "datasets" in rows:
         return rows["datasets"].map(lambda names: " ".join(sorted(names.split())))
     return rows["dataset"] if "dataset" in rows else pd.Series(EVERY, index=rows.index)
@@ -132,14 +122,12 @@ def _datasets(rows: pd.DataFrame) -> pd.Series:
 
 
 def _chosen(table: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """The rows with given values. Columns that the table lacks are ignored. Column `estimate` is renamed to `ours`."""
     values = {"readout": Readout.HARD, "cluster": "group"} | values
     chosen = rows_with(table, **{column: value for column, value in values.items() if column in table})
     return chosen.rename(columns={"estimate": "ours"})
 
 
 def _pooled(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows that pool all datasets of a study, if its datasets are `DATASETS`, as in the papers."""
     datasets = table.groupby(["study", "judge", "profile", "strategy", "n"])["dataset"]
     same = datasets.transform(lambda names: set(names) == {*DATASETS, EVERY}).astype(bool)
     return table[same & (table["dataset"] == EVERY)]
@@ -167,10 +155,7 @@ def _position_selection(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _mean_v(v: pd.DataFrame) -> pd.DataFrame:
-    """Mean of Cramer's V over each set of datasets that a paper averages, if the study has all datasets of the set.
-
-    The interval of the mean comes from `resampling.interval_of_mean`.
-    """
+    """Mean of Cramer's V over each set of datasets that a paper averages, if the study has all datasets of the set."""
     rows = []
     for datasets in (DATASETS, ("hanna", "summeval")):
         for key, block in v[v["dataset"].isin(datasets)].groupby(["study", "judge", "profile", "strategy", "n"]):
@@ -194,7 +179,6 @@ def _strategy_comparison(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rank_reversal(table: pd.DataFrame) -> pd.DataFrame:
-    """Kendall's tau, flips with ties broken at random, and flips without a common best. `n_items` counts prompts."""
     new_names = {"kendall_tau_b": "kendall_tau", "top1_random": "top1_flip", "top1_flip": "top1_flip_strict"}
     table = _chosen(table, comparison="between", quantity=list(new_names))
     return _estimates(table, quantity=table["quantity"].map(new_names), n_items=table["n_prompts"])
@@ -246,13 +230,11 @@ def _criteria_agreement(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _their_datasets(table: pd.DataFrame) -> pd.DataFrame:
-    """Rename ``flask_human`` to ``flask``, its published name. If both are there, our own ``flask`` is left out."""
     others = [name for ours, name in THEIR_DATASETS.items() if (table["dataset"] == ours).any()]
     return table[~table["dataset"].isin(others)].replace({"dataset": THEIR_DATASETS})
 
 
 def _scoring_accuracy(table: pd.DataFrame) -> pd.DataFrame:
-    """Correlations of Table 3 of Li et al. (2025); their baseline shows no reference answer."""
     table = _chosen(table, quantity=["spearman", "pearson"])
     changes = [PERTURBATIONS.get(name, "") for name in zip(table["varied"], table["order"], strict=True)]
     table = table.assign(changed=pd.Series(changes, table.index, dtype="str"), strategy=table["order"])
@@ -261,7 +243,6 @@ def _scoring_accuracy(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _golden_alignment(table: pd.DataFrame) -> pd.DataFrame:
-    """Correlations of Table 2 of Li et al. (2025). The datasets' labels are GPT-4's. Estimates belong to no study."""
     table = _their_datasets(_chosen(table, quantity=["spearman", "pearson"]))
     judge = table["source"].replace("labels", "gpt_4")
     constants = {"study": "", "profile": DEFAULT_PROFILE, "strategy": "", "n": 5, "detail": "human, golden"}
@@ -269,7 +250,6 @@ def _golden_alignment(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _position_consistency(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 2 of Shi et al. (2025) over all tasks; `n_items` counts questions. Standard deviations have no interval."""
     table = _chosen(table, task=EVERY).rename(columns={"n_clusters": "n_items"}).assign(strategy="")
     means, deviations = (rows_with(table, quantity=quantities) for quantities in (CONSISTENCY, WITH_SD))
     gaps = {"ours": deviations["sd"], "ci_low": np.nan, "ci_high": np.nan}
@@ -307,36 +287,19 @@ def estimate(
 ) -> pd.DataFrame:
     """Each published number, and our estimate if there is one.
 
-    Args:
-        published: published tables, see `published_cells`.
-        studies: our studies. If several studies have an estimate of a number, the first of these studies gives it.
-        judges: dictionary from our judge to the published judge, each written as ``judge`` or ``judge/profile``. A
-            judge that is not in the dictionary has the same name in the paper.
-        statistics: our tables of statistics, see `OURS`.
-
     Returns:
         Columns `table` and `KEYS` are as published. Further columns are:
 
         - `our_judge`: our name of the judge.
         - `published`: published number, with the number of printed `digits`.
         - `ours`: our estimate, with its interval over groups of items (`ci_low`, `ci_high`).
-        - `rerun_low`, `rerun_high`: range of other runs of the same judge on the same items, see `rerun.estimate`. For
-          gaps between positions of criteria, see `criterion_order.estimate`.
+        - `rerun_low`, `rerun_high`: range of other runs of the same judge on the same items, see `rerun.estimate`.
         - `difference`: `ours` minus `published`.
-        - `in_items`, `in_rerun`: True if the interval, or the range, contains the published number, up to its rounding;
-          null without an interval or range.
+        - `in_items`, `in_rerun`: True if the interval, or the range, contains the published number, up to its rounding.
         - `n_items`: number of items; of prompts for rank reversal, of texts for criteria, of questions for Shi et al.
           (2025).
         - `status`: ``compared``, ``no estimate`` (our statistic has none with these `KEYS`) or ``not computed`` (no
           statistic of ours is this quantity).
-
-        The range has a level: if the published numbers are from another run of the same judge on the same items, the
-        share of them that lies in their ranges is at least the confidence. The interval from `ci_low` to `ci_high` has
-        no such level for another run. It says how far our number would move with other items. With few items it is
-        wide, and can also contain the number of a worse judge.
-
-    Raises:
-        InputError: two of our judges are the same published judge, or `judges` names a judge that the paper lacks.
     """
     cells = published_cells(published)
     again = cells[cells["quantity"].isin(AGAIN) & ("rank_reversal" in statistics)]
@@ -408,7 +371,6 @@ def _ranges(rerun: pd.DataFrame | None, criterion_order: pd.DataFrame | None) ->
 def _ours(
     parts: Mapping[str, pd.DataFrame], ranges: pd.DataFrame, studies: Sequence[str], judges: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Our estimates, one for each combination of `KEYS`, under the published names of judges."""
     columns = ["study", *KEYS, "ours", "ci_low", "ci_high", "n_items"]
     ours = pd.concat([pd.DataFrame(columns=columns), *parts.values()])
     studies = [*studies, ""]  # estimates that belong to no study come last
@@ -418,7 +380,6 @@ def _ours(
 
 
 def _reaches(table: pd.DataFrame, low: str, high: str) -> pd.Series:
-    """Mask of the rows whose range contains the published number, up to its rounding; null without a range."""
     rounding = 0.5 * 10.0 ** -table["digits"] + 1e-12
     above = table[low] <= table["published"] + rounding
     below = table["published"] - rounding <= table[high]

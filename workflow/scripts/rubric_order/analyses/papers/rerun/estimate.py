@@ -28,13 +28,7 @@ COUNTED = ("cramers_v", "top1_flip", "top1_random", "cost")  # quantities that a
 
 
 def share_covariance(counts: np.ndarray) -> np.ndarray:
-    """Covariance of the pooled shares of positions over new reads of the same items, shape (n, n).
-
-    NaN if no item has two reads. Items with one read are assumed to vary like the other items.
-
-    Args:
-        counts: number of selections of each position in each item, shape (n_items, n).
-    """
+    """Covariance of the pooled shares of positions over new reads of the same items, shape (n, n)."""
     reads = counts.sum(axis=1)
     used = reads > 1
     if not used.any():
@@ -46,11 +40,7 @@ def share_covariance(counts: np.ndarray) -> np.ndarray:
 
 
 def v_error(counts: np.ndarray) -> tuple[float, float]:
-    """Cramer's V of the pooled shares, and its standard error over new reads of the same items, by the delta method.
-
-    Args:
-        counts: number of selections of each position in each item, shape (n_items, n).
-    """
+    """Cramer's V of the pooled shares, and its standard error over new reads of the same items, by the delta method."""
     n = counts.shape[1]
     away = counts.sum(axis=0) / counts.sum() - 1 / n
     length = np.sqrt((away**2).sum())
@@ -61,15 +51,7 @@ def v_error(counts: np.ndarray) -> tuple[float, float]:
 
 
 def pearson_error(values: np.ndarray, human: np.ndarray) -> tuple[float, float]:
-    """Pearson's r of items' mean scores with human scores, and its standard error over new reads of the same items.
-
-    r and its error are NaN if mean scores or human scores are constant. The error is NaN if no item has two scores.
-    Items with one score are assumed to vary like the other items.
-
-    Args:
-        values: scores, items by reads, shape (m, K); NaN without a score.
-        human: human score of each item, shape (m,).
-    """
+    """Pearson's r of items' mean scores with human scores, and its standard error over new reads of the same items."""
     k = (~np.isnan(values)).sum(axis=1)
     values, human, k = values[k > 0], human[k > 0], k[k > 0]
     mean = np.nansum(values, axis=1) / np.maximum(k, 1)
@@ -86,15 +68,7 @@ def pearson_error(values: np.ndarray, human: np.ndarray) -> tuple[float, float]:
 
 
 def sd_error(values: np.ndarray) -> tuple[float, float]:
-    """Mean over items of the standard deviation of an item's scores, and its standard error over new reads.
-
-    The variance of an item's standard deviation comes from leaving out one read at a time. Items with fewer than two
-    scores are left out. The error uses only items with three scores or more. Items with two scores are assumed to vary
-    like the items with more.
-
-    Args:
-        values: scores, items by reads, shape (m, K); NaN without a score.
-    """
+    """Mean over items of the standard deviation of an item's scores, and its standard error over new reads."""
     is_scored = ~np.isnan(values)
     k = is_scored.sum(axis=1)
     filled, is_scored, k = np.where(is_scored, values, 0)[k > 1], is_scored[k > 1], k[k > 1]
@@ -115,17 +89,7 @@ def sd_error(values: np.ndarray) -> tuple[float, float]:
 
 
 def redrawn(values: np.ndarray, *, rng: np.random.Generator) -> np.ndarray:
-    """Mean score of each item over reads that are drawn from its reads with replacement, in `DRAWS` draws.
-
-    A draw has as many reads of an item as the item has scores.
-
-    Args:
-        values: scores, items by reads, shape (m, K); NaN without a score.
-        rng: generator of the draws.
-
-    Returns:
-        Shape (DRAWS, m); NaN for an item without a score.
-    """
+    """Mean score of each item over reads that are drawn from its reads with replacement, in `DRAWS` draws."""
     given = ~np.isnan(values)
     k = given.sum(axis=1)
     sorted_in = np.take_along_axis(values, np.argsort(~given, axis=1, kind="stable"), axis=1)  # given scores first
@@ -140,28 +104,14 @@ def redrawn(values: np.ndarray, *, rng: np.random.Generator) -> np.ndarray:
 
 
 def _factor(values: np.ndarray) -> float:
-    """Variance of means of new reads divided by the variance of means of reads drawn from the given reads: k / (k - 1).
-
-    k is the mean number of reads, over the items with two reads or more. NaN if there is no such item.
-
-    Args:
-        values: scores, items by reads, shape (m, K); NaN without a score.
-    """
     reads = (~np.isnan(values)).sum(axis=1)
     k = reads[reads > 1].mean() if (reads > 1).any() else np.nan
     return float(k / (k - 1))
 
 
 def spearman_error(values: np.ndarray, human: np.ndarray, *, rng: np.random.Generator) -> tuple[float, float]:
-    """Spearman's rho of items' mean scores with human scores, and its standard error over new reads of the same items.
-
-    The error comes from reads drawn anew, see `redrawn`. It is NaN if no item has two scores. rho is NaN if mean scores
-    or human scores are constant.
-
-    Args:
-        values: scores, items by reads, shape (m, K); NaN without a score.
-        human: human score of each item, shape (m,).
-        rng: generator of the draws.
+    """Spearman's rho of items' mean scores with human scores, and its standard error over new reads of the same
+    items.
     """
     scored = ~np.isnan(values).all(axis=1)
     values, human = values[scored], human[scored]
@@ -178,23 +128,7 @@ def spearman_error(values: np.ndarray, human: np.ndarray, *, rng: np.random.Gene
 def reversal_errors(
     left: np.ndarray, right: np.ndarray, places: np.ndarray, *, rng: np.random.Generator
 ) -> dict[str, tuple[float, float]]:
-    """Agreement of two strategies' rankings of candidates, and its standard error over new reads of the same items.
-
-    Args:
-        left: scores under the first strategy, items by reads, shape (m, K); NaN without a score.
-        right: scores under the second strategy, items by reads, shape (m, K'); NaN without a score.
-        places: rows of the items of each prompt, padded with -1, shape (n_prompts, n_candidates), see
-            `rankings.prompts`.
-        rng: generator of the draws.
-
-    Returns:
-        Dictionary from each of `REVERSALS` to its mean over prompts and the error of this mean, see
-        `rankings.Rankings`. The error comes from reads of both strategies that are drawn anew, see `redrawn`. It is NaN
-        unless both strategies have an item with two reads, because the variation of reads is otherwise unknown.
-        Strategies with different numbers of reads have different factors (`_factor`). The variance of the estimate is
-        then multiplied by a mean of the two factors. The weight of each factor is the variance of the estimate when
-        only the reads of its strategy are drawn anew.
-    """
+    """Agreement of two strategies' rankings of candidates, and its standard error over new reads of the same items."""
     sides, drawn = (left, right), []
     for values in sides:
         means = np.vstack([rankings.mean_scores(values, np.ones((1, values.shape[1]))), redrawn(values, rng=rng)])
@@ -227,20 +161,6 @@ def _mean_reversals(left: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, seed: int) -> pd.DataFrame:
     """Range in which the estimates of another run of the same judge on the same items would lie.
 
-    The range is the estimate plus and minus its standard error over reads, times sqrt(2), times a normal quantile. The
-    factor sqrt(2) is there because both runs vary. Items stay the same, and reads are treated as drawn anew within each
-    item.
-
-    Reads of one item under different orderings also differ by the effect of the ordering. Here this counts as random
-    variation. So ranges of estimates over all orderings are rather too wide if a strategy gives every item the same
-    orderings, as `balanced` does. Ranges of single orderings can be too wide or too narrow if each ordering is read
-    once, see `reruns.variances`.
-
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`.
-        confidence: share of other runs that the range contains.
-        seed: seed of all draws. They give the errors and ranges of quantities that depend on ranks.
-
     Returns:
         One row per combination of `KEYS`, `baseline`, `readout`, `quantity`, `position` and `ordering`, with the
         `estimate`, its `error` (standard error over reads) and its range from `low` to `high`.
@@ -255,16 +175,12 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
         - ``pearson``, ``spearman``: correlation of `strategy` minus correlation of `baseline`.
         - ``kendall_tau_b``, ``top1_flip``, ``top1_random``: agreement of the two strategies' rankings of candidates,
-          see `reversal_errors`. `n_items` counts prompts.
+          see `reversal_errors`.
 
-        If all items are read in the same orderings, rows without a `baseline` also have these quantities. For their
-        errors see `reruns`:
+        For their errors see `reruns`:
 
         - ``pearson_canonical``, ``pearson_mean``, ``advantage``, ``rank``: see `canonical_rank`.
-        - ``pearson_rank``, ``cost`` of an `ordering`: see `bias_cost`. They are also given for all datasets of a study
-          together (dataset ``all``).
-
-        The ranges of ``rank`` and ``pearson_rank`` are the middle part of drawn ranks.
+        - ``pearson_rank``, ``cost`` of an `ordering`: see `bias_cost`.
     """
     rows = []
     shared: dict[tuple[Any, ...], list[_Shared]] = {}
@@ -309,10 +225,8 @@ class _Shared(NamedTuple):
         dataset: name of the dataset.
         orderings: the orderings, shape (D, n).
         r: correlation of each ordering's scores with human scores; None without human scores.
-        selected: selections of each score (rows) at each position, shape (n, n). None for readout ``soft``, which does
-            not select options.
-        covariance: covariance over new reads of the entries of the flattened `selected`, shape (n * n, n * n). None for
-            readout ``soft``.
+        selected: selections of each score (rows) at each position, shape (n, n).
+        covariance: covariance over new reads of the entries of the flattened `selected`, shape (n * n, n * n).
         items: number of items.
         reads: number of reads with a score.
     """
@@ -332,7 +246,7 @@ def _of_orderings(block: Block) -> Iterator[tuple[str, _Shared]]:
     for readout, values in block.readouts():
         selected = covariance = None
         if readout == Readout.HARD:
-            counts = selections.by_score(block, Readout.HARD)[0]
+            counts = selections.score_selections(block, Readout.HARD)[0]
             cells = counts.reshape(len(counts), -1)
             selected, covariance = counts.sum(axis=0), share_covariance(cells) * cells.sum() ** 2
         size = len(block.items), int((~np.isnan(values)).sum())
@@ -341,7 +255,6 @@ def _of_orderings(block: Block) -> Iterator[tuple[str, _Shared]]:
 
 
 def _canonical(of: _Shared, confidence: float, seed: int) -> Iterator[Row]:
-    """The rows of the canonical ordering in comparison with all orderings."""
     if of.r is None:
         return
     r, error, place = of.r.r, of.r.error, shared_orderings.canonical_place(of.orderings)
@@ -357,7 +270,6 @@ def _canonical(of: _Shared, confidence: float, seed: int) -> Iterator[Row]:
 
 
 def _costs(datasets: list[_Shared], confidence: float, seed: int) -> Iterator[Row]:
-    """The rows of each ordering, for one dataset or several together, see `bias_cost`."""
     first = datasets[0]
     orderings = [" ".join(map(str, ordering)) for ordering in first.orderings]
     if first.selected is not None:
@@ -394,7 +306,6 @@ def _generator(seed: int, name: str) -> np.random.Generator:
 
 
 def _differences(strategies: list[Row]) -> Iterator[Row]:
-    """r of each strategy minus r of each later one in `COMPARED`. Errors are too large if the two share answers."""
     strategies = sorted(strategies, key=lambda row: COMPARED.index(row["strategy"]))
     for one, two in itertools.combinations(strategies, 2):
         error = np.hypot(one["error"], two["error"])
@@ -402,7 +313,6 @@ def _differences(strategies: list[Row]) -> Iterator[Row]:
 
 
 def _reversals(one: Block, two: Block, seed: int) -> Iterator[Row]:
-    """The rows of agreement between two strategies' rankings of candidates, over items that both have read."""
     other_values = dict(two.readouts())
     for readout, values in one.readouts():
         if readout in other_values:

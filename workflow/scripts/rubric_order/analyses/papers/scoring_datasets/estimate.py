@@ -11,11 +11,6 @@ TABLE = "li2025_table1"
 def estimate(items: pd.DataFrame, published: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Counts of each dataset, and the published counts.
 
-    Args:
-        items: one row per item, with `COLUMNS`.
-        published: dictionary from a published table's name, such as ``li2025_table1``, to the table, with all cells as
-            text. Other tables are ignored.
-
     Returns:
         One row per dataset. Columns are:
 
@@ -24,10 +19,7 @@ def estimate(items: pd.DataFrame, published: Mapping[str, pd.DataFrame]) -> pd.D
         - `n_labels`: number of items with labels that came with the dataset.
         - `n_reference`: number of items with a reference answer of the highest score.
         - `published_items`, `published_human`, `published_reference` (``yes`` or ``no``): as in Li et al. (2025), Table
-          1. They are missing for datasets that this table does not have. FLASK in this table is our dataset
-          ``flask_human``, FLASK with people's scores.
-
-        These are counts, without random draws.
+          1.
     """
     has = items.assign(
         human=items["human_scores"].map(len) > 0,

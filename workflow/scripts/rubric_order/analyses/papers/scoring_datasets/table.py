@@ -3,12 +3,6 @@
 from rubric_order.tables.columns import Text, counts, texts
 from rubric_order.tables.spec import Rows, Table
 
-CAPTION = (
-    "Items and groups of each dataset, and items with human scores, labels and a reference answer. A group is a "
-    "prompt, article or story that items share. Labels came with the dataset. Reference answers are of the highest "
-    "score. Published columns are from Li et al. (2025), Table 1. Their table says that MT-Bench and Vicuna have no "
-    "reference answers; the published files have them."
-)
 TABLE = Table(
     rows=Rows("scoring_datasets"),
     columns=[

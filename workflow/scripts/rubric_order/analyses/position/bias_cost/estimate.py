@@ -20,10 +20,8 @@ COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 
 
 def cheapest(costs: np.ndarray) -> np.ndarray:
-    """Weight of each ordering, shape (..., D): the cheapest orderings share a weight of 1 equally, the others have 0.
-
-    Args:
-        costs: cost of each ordering, shape (..., D). A row with NaN gives NaN.
+    """Weight of each ordering, shape (..., D): the cheapest orderings share a weight of 1 equally, the others have
+    0.
     """
     least = costs <= costs.min(axis=-1, keepdims=True) + 1e-9  # equal costs can differ by rounding
     with np.errstate(invalid="ignore"):
@@ -65,29 +63,15 @@ def estimate(
 ) -> pd.DataFrame:
     """Bias Cost of every ordering that was read, and gain from choosing the cheapest ordering.
 
-    The cheapest ordering looks better on the items that chose it than on other items. So groups are divided into two
-    random halves. Each half chooses its cheapest ordering, which is then evaluated in the other half. The results are
-    averaged.
-
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`.
-        resamples: number of resamples of the bootstrap over clusters. Each dataset is resampled to its own size. A
-            group is never in both halves, whatever is drawn.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of the bootstrap and of the divisions into halves.
-        splits: number of random divisions into halves. Results are averaged over them.
-
     Returns:
         One row per group of `KEYS`, `readout`, `cluster`, `quantity` and, if the quantity is about one ordering,
         `ordering`. Only the strategies in `shared_orderings.SHARED` have rows. Dataset ``all`` pools the selections of
         all of a study's datasets, and has the mean of their correlations. Scores of `ordering` are written as on their
-        scale. They are counted from 1 if the scales of several datasets begin with different numbers.
+        scale.
 
         Quantities of each ordering:
 
-        - ``cost``: Bias Cost. It is a sum of absolute values, so a cost near 0 and its interval are too high. `noise`
-          is the expected cost if the true share of every position were 1/n, with the errors of shares that the
-          bootstrap finds.
+        - ``cost``: Bias Cost.
         - ``chosen_share``: share of the resamples in which the ordering is the cheapest.
         - ``pearson``: Pearson's r with human scores, from one read per item.
         - ``pearson_rank``: rank of this r (1: highest).
@@ -95,8 +79,7 @@ def estimate(
         Quantities in the half of the groups that did not choose the ordering:
 
         - ``heldout_cost_chosen``, ``heldout_cost_canonical``, ``heldout_cost_mean``: cost of the chosen ordering, of
-          the canonical ordering, and mean cost of all orderings. Noise is subtracted from these costs, see
-          `without_noise`. Their intervals are Student's t over clusters.
+          the canonical ordering, and mean cost of all orderings.
         - ``heldout_cost_saved``: cost of the canonical ordering minus cost of the chosen ordering.
         - ``heldout_pearson_chosen``, ``heldout_pearson_canonical``, ``heldout_pearson_mean``: Pearson's r of the chosen
           ordering, of the canonical ordering, and mean r of all orderings.
@@ -141,7 +124,6 @@ def _of_sources(
     seed: int,
     splits: int,
 ) -> Iterator[tuple[Row, Row]]:
-    """All quantities of each dataset of one study, and of all datasets together, as parts for `tidy.from_parts`."""
     everything = dict(zip([*KEYS, "readout", "cluster"], key, strict=True))
     everything["method"] = f"percentile bootstrap over {key[-1]}s, {resamples} resamples; {splits} splits"
     weights = {name: _weights(source, name, resamples, seed) for name, source in sources.items()}
@@ -174,7 +156,7 @@ def _source(block: blocks.Block, readout: Readout, values: np.ndarray, cluster: 
     rated = len(complete.human) > 1
     if rated:
         moments[complete.rows] = shared_orderings.column_moments(complete.values, complete.human)
-    table = np.column_stack([selections.by_score(block, readout)[0].reshape(len(block.items), -1), moments])
+    table = np.column_stack([selections.score_selections(block, readout)[0].reshape(len(block.items), -1), moments])
     table = resampling.sum_units(table, unit)
     group: np.ndarray = np.zeros(len(table), dtype=int)
     group[unit] = block.units("group")
@@ -182,7 +164,6 @@ def _source(block: blocks.Block, readout: Readout, values: np.ndarray, cluster: 
 
 
 def _weights(source: Source, dataset: str, resamples: int, seed: int) -> np.ndarray:
-    """A row of ones for the data, then how often each resample draws a cluster, shape (1 + resamples, n_clusters)."""
     n_units = len(source.table)
     drawn = np.full((resamples, 1), np.nan)  # a single cluster cannot be resampled
     if n_units > 1:
@@ -196,7 +177,6 @@ def _read_sums(sums: np.ndarray, rated: bool, n: int) -> Sums:
 
 
 def _pooled(sums: list[Sums]) -> Sums:
-    """Selections of several datasets together, and the mean of their correlations."""
     correlations = [part.pearson for part in sums if part.pearson is not None]
     selected = np.sum([part.selected for part in sums], axis=0)
     return Sums(selected, np.mean(correlations, axis=0) if correlations else None)
@@ -212,17 +192,7 @@ def folded_excess(z: np.ndarray) -> np.ndarray:
 
 
 def without_noise(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distance of each share from 1/n, without what the share's error adds, and its derivative by the share.
-
-    On average, the error of a share makes the distance larger, most of all (by .8 of the error) if the true share is
-    1/n. So errors would raise the cost of the cheapest ordering more than the costs of other orderings. After the
-    subtraction, the distance is still too large by .5 of the error if the true share is 1/n, and too small by .07 of
-    the error if the true share is one error away from 1/n.
-
-    Args:
-        shares: share of each position (columns) for each score (rows), shape (n, n).
-        error: standard error of each share, shape (n, n); 0 where none is known.
-    """
+    """Distance of each share from 1/n, without what the share's error adds, and its derivative by the share."""
     away = shares - 1 / shares.shape[-1]
     z = np.divide(np.abs(away), error, out=np.full(away.shape, np.inf), where=error > 0)
     excess = np.where(error > 0, error * folded_excess(np.where(np.isinf(z), 0, z)), 0)
@@ -230,18 +200,6 @@ def without_noise(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _shares_and_influence(table: np.ndarray, chosen: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Shares of positions for each score in some clusters, and what each cluster adds to these shares.
-
-    If a score is never selected, its shares are 1/n, and clusters add 0 to them.
-
-    Args:
-        table: selections of each score at each position in each cluster, shape (n_clusters, n * n).
-        chosen: True for the clusters that are used, shape (n_clusters,).
-        n: number of score levels.
-
-    Returns:
-        Shapes (n, n) and (n_clusters, n, n). Clusters that are not chosen add 0.
-    """
     own = table.reshape(-1, n, n) * chosen[:, None, None]
     total = own.sum(axis=0)
     times = total.sum(axis=1)[:, None]
@@ -252,7 +210,6 @@ def _shares_and_influence(table: np.ndarray, chosen: np.ndarray, n: int) -> tupl
 
 
 def _costs(table: np.ndarray, units: np.ndarray, orderings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cost of each ordering in some clusters without noise, (D,), and what each cluster adds to it, (n_clusters, D)."""
     n, places = orderings.shape[1], np.arange(orderings.shape[1])
     shares, influence = _shares_and_influence(table, units, n)
     number = int(units.sum())
@@ -262,20 +219,7 @@ def _costs(table: np.ndarray, units: np.ndarray, orderings: np.ndarray) -> tuple
 
 
 def _held_out_costs(table: np.ndarray, firsts: np.ndarray, orderings: np.ndarray) -> dict[str, tuple[float, float]]:
-    """Costs without noise, in one half of the groups, of the ordering that is cheapest in the other half.
-
-    The standard error has two parts. The first is the error of the costs in the half that did not choose. The second is
-    the variation of the choice: each half may choose another ordering, and the costs of the chosen orderings, computed
-    from all clusters, vary between halves.
-
-    Args:
-        table: selections of each score at each position in each cluster, shape (n_clusters, n * n).
-        firsts: for each split, True for the clusters of the first half, shape (splits, n_clusters).
-        orderings: the orderings, given by the score at each position, shape (D, n).
-
-    Returns:
-        Dictionary from quantity to the mean over splits and halves, and its standard error.
-    """
+    """Costs without noise, in one half of the groups, of the ordering that is cheapest in the other half."""
     canonical = np.eye(len(orderings))[shared_orderings.canonical_place(orderings)]
     whole, _ = _costs(table, np.ones(len(table), dtype=bool), orderings)
     values: dict[str, list[Any]] = {}
@@ -297,7 +241,6 @@ def _held_out_costs(table: np.ndarray, firsts: np.ndarray, orderings: np.ndarray
 
 
 def _split(source: Source, name: str, splits: int, seed: int) -> np.ndarray:
-    """Mask of the clusters in the first half of the groups, for each random split, shape (splits, n_clusters)."""
     first_halves = []
     for split in range(splits):
         rng = randomness.generator(seed, "bias cost split", name, split)
@@ -313,12 +256,7 @@ def _cross_fit(
     orderings: np.ndarray,
     firsts: dict[str, np.ndarray],
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Agreement with people, in one half of the groups, of the ordering that is cheapest in the other half.
-
-    Returns:
-        Dictionary from dataset (and ``all``) to a dictionary from quantity to its means over splits and both halves: in
-        the data, then in each resample, shape (1 + resamples,).
-    """
+    """Agreement with people, in one half of the groups, of the ordering that is cheapest in the other half."""
     n, canonical = orderings.shape[1], shared_orderings.canonical_place(orderings)
     estimates: dict[str, dict[str, list[Any]]] = {name: {} for name in [*sources, EVERY]}
     for split in range(len(next(iter(firsts.values())))):
@@ -340,7 +278,6 @@ def _cross_fit(
 
 
 def _held_out(chosen: np.ndarray, pearson: np.ndarray | None, canonical: int) -> dict[str, np.ndarray]:
-    """Agreement with people, in the other half, of the ordering that one half chose."""
     if pearson is None:
         return {}
     correlations = _of_choice("heldout_pearson", chosen, pearson, canonical)
@@ -351,7 +288,6 @@ def _held_out(chosen: np.ndarray, pearson: np.ndarray | None, canonical: int) ->
 
 
 def _of_choice(name: str, chosen: np.ndarray, values: np.ndarray, canonical: int) -> dict[str, np.ndarray]:
-    """Value of the chosen ordering (the mean if several are chosen), of the canonical ordering, and mean of all."""
     of_chosen = np.where(chosen == 0, 0, chosen * values).sum(axis=1)
     return {f"{name}_chosen": of_chosen, f"{name}_canonical": values[:, canonical], f"{name}_mean": values.mean(axis=1)}
 
@@ -359,7 +295,6 @@ def _of_choice(name: str, chosen: np.ndarray, values: np.ndarray, canonical: int
 def _of_each_ordering(
     sums: list[Sums], orderings: np.ndarray, written: np.ndarray, confidence: float
 ) -> Iterator[tuple[str, Row]]:
-    """Quantities of each ordering, with their columns. `written` has the orderings as texts."""
     whole = _pooled(sums)
     shares = selections.position_shares(whole.selected)
     costs = bias_cost(shares, orderings)
@@ -378,7 +313,6 @@ def _of_each_ordering(
 
 
 def _with_interval(values: dict[str, np.ndarray], confidence: float) -> Iterator[tuple[str, Row]]:
-    """The columns of each quantity. The first row of its values is the estimate, the other rows are resamples."""
     for quantity, table in values.items():
         table = table.reshape(len(table), -1)
         low, high = resampling.percentile_interval(table[1:], confidence)

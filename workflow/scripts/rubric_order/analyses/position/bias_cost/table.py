@@ -6,16 +6,6 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import Estimated, Flags, Number, Text, numbers, texts
 from rubric_order.tables.spec import Rows, Table, taken, wide
 
-CAPTION = (
-    "The ordering with the least Bias Cost among those that were read, beside the canonical one, as in the earlier "
-    "version of Xu et al., Table 6. Cost is in percentage points. Rank is by Pearson's r with human scores (1: "
-    "highest), averaged over datasets. Chosen % is the share of the bootstrap resamples of {cluster}s that choose the "
-    "same ordering. Held out: half of the groups choose an ordering, which is then compared with the canonical one in "
-    "the other half, by the cost saved and the r gained. Intervals of cost saved can be too wide: in simulations they "
-    "contained the truth in 95% to 99.5% of the studies. Chance makes costs greater than 0 even for a judge without "
-    "bias. Column noise of the CSV file is the cost that such a judge has on average. The noise is subtracted from "
-    "held-out costs. Few clusters means fewer than 30 {cluster}s; intervals are then somewhat too short."
-)
 KEYS = ["judge", "dataset", "readout", "cluster"]
 OF_ORDERING = ["cost", "pearson", "pearson_rank"]
 HELD_OUT = [f"heldout_{of}_{which}" for of in ("cost", "pearson") for which in ("chosen", "canonical", "mean")]
@@ -23,7 +13,6 @@ HELD_OUT += ["heldout_cost_saved", "heldout_pearson_gained", "heldout_pearson_ov
 
 
 def _rows(bias_cost: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset (or ``all``), readout, `cluster`: cheapest and canonical ordering, and choice."""
     of_each = bias_cost[bias_cost["ordering"].notna()]
     alone = [taken("cost", "noise", "n_items", "n_clusters"), taken("chosen_share", estimate="chosen_share")]
     cheapest = wide(of_each, [*KEYS, "ordering"], [*alone, *OF_ORDERING]).sort_values("cost", kind="stable")
@@ -33,7 +22,6 @@ def _rows(bias_cost: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_canonical(ordering: str) -> bool:
-    """True for the ordering from the lowest score to the highest."""
     scores = [int(score) for score in ordering.split()]
     return scores == sorted(scores)
 

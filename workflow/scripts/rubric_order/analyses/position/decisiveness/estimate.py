@@ -21,32 +21,23 @@ COLUMNS = {"scores": [*KEYS, *READ, *selections.READOUTS.values()]}
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Counts and decisiveness of each group of reads.
 
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`.
-
     Returns:
         One row per group of `KEYS`. These columns describe the size:
 
         - `n_items`, `n_groups`: number of items, and number of groups of items.
-        - `effective_groups`: number of groups of equal size whose mean would be as precise, see
-          `resampling.effective`.
+        - `effective_groups`: number of groups of equal size whose mean would be as precise, see `resampling.effective`.
         - `heaviest_group`: share of the items that the largest group has.
         - `n_reads`, `n_failed`: number of reads with a score, and number of reads without one.
         - `n_copies`: number of items that repeat exactly the reads of an item of another group, see `copies.copies`.
-          The first of several equal items does not count. Column `copies` names some pairs of equal items.
         - `failures`: dictionary from reason to number of reads without a score, the commonest reason first, as JSON.
 
         These columns describe the design, see `designs.Design` and `blocks.Block.crossed`:
 
         - `n_orderings`: number of different orderings.
         - `fewest`, `most`: least and largest number of reads of an item in an ordering.
-        - `shared`: True if nearly all reads are in orderings that at least half of the items have. If not, items have
-          their own orderings.
-        - `balanced`: True if every score is shown in every position equally often, for each item. Each ordering counts
-          once for each item.
-        - `crossed`: True if every score is shown in every position. In recorded reads, the least frequent combination
-          of score and position must be at least half as frequent as the average. Each ordering counts once for each
-          item.
+        - `shared`: True if nearly all reads are in orderings that at least half of the items have.
+        - `balanced`: True if every score is shown in every position equally often, for each item.
+        - `crossed`: True if every score is shown in every position.
 
         These columns describe how decisive the reads are, and have no interval:
 
@@ -55,11 +46,6 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
         - `discordant_share`: share of the pairs of reads of one item that have different scores.
         - `top_probability`: probability of a read's most probable option, as a mean over reads.
         - `known_share`: share of the reads whose option probabilities are known.
-
-        `causes` has a row for each cause other than positions that was tested, as JSON, see `causes.causes`.
-
-        Answers seem to be drawn in proportion to the option probabilities raised to the power `exponent`, see
-        `sampling.exponent`. The interval of the power, over groups, is from `exponent_low` to `exponent_high`.
     """
     rows = [_of_block(block) for block in blocks.blocks(scores)]
     columns = [*KEYS, "n_items", "n_groups", "effective_groups", "heaviest_group", "n_reads", "n_failed"]
@@ -99,11 +85,10 @@ def _of_block(block: blocks.Block) -> Row:
         row["known_share"] = float(block.table[column].notna().mean())
         both = scored.to_numpy() & block.table[column].notna().to_numpy()
         row |= dict(zip(("exponent", "exponent_low", "exponent_high"), _drawn(block, both), strict=True))
-    return block.keys | row | {"causes": json.dumps(causes.causes(block))}
+    return block.keys | row | {"causes": json.dumps(causes.causes(block, row.get("exponent", np.nan)))}
 
 
 def _failures(block: blocks.Block, failed: pd.Series) -> str:
-    """Number of reads without a score for each reason, as JSON; ``{}`` if the table has no column `failure`."""
     if "failure" not in block.table:
         return "{}"
     counts = block.table.loc[failed, "failure"].value_counts()
@@ -111,7 +96,6 @@ def _failures(block: blocks.Block, failed: pd.Series) -> str:
 
 
 def _drawn(block: blocks.Block, both: np.ndarray) -> Interval:
-    """Column `exponent` with its interval, from the reads with both a score and probabilities."""
     if not both.any() or "position" not in block.table:
         return UNKNOWN
     shares = blocks.matrix_of(block.table.loc[both, selections.READOUTS[Readout.SOFT]].to_numpy())

@@ -37,16 +37,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Two one-sided tests of effects that other statistics have estimated.
 
-    Args:
-        score_effects: estimates, see `score_effects.estimate`.
-        position_preference: estimates, see `position_preference.estimate`.
-        strategy_comparison: estimates, see `strategy_comparison.estimate`.
-        condition_comparison: estimates, see `condition_comparison.estimate`.
-        level: level of each one-sided test.
-        points: margin for effects on scores, in points.
-        log_odds: margin for effects on log-odds.
-        r: margin for differences of Pearson's r.
-
     Returns:
         One row per group of `KEYS`, `baseline`, `other`, `readout`, `cluster` and `quantity`. `baseline` is the
         strategy that `strategy` is compared with, and empty in rows that compare no strategies. `other` is the
@@ -58,26 +48,10 @@ def estimate(
           less than `margin`.
         - ``log_odds``: each position adds less than `margin` to an option's log-odds, and subtracts less than `margin`.
         - ``interaction``: the highest score gains or loses less than `margin`, in log-odds, at the last position, and
-          so does the lowest score at the first position. This is in addition to the preference that all scores share.
-          Scores and positions in between are taken to have evenly smaller effects.
-        - ``r``: the agreement of two strategies with human scores (Pearson's r) differs by less than `margin`. Both
-          strategies show every score in every position.
+          so does the lowest score at the first position.
+        - ``r``: the agreement of two strategies with human scores (Pearson's r) differs by less than `margin`.
         - ``condition_points``, ``condition_r``: the mean scores under two conditions, or their agreement with human
           scores, differ by less than `margin`.
-
-        `verdict` is a result of `equivalence.verdict`. A quantity is about `n_effects` effects, and each of them is
-        tested at `level`. Nothing is shown to be small if `effective_clusters`, from the statistic that estimated the
-        effect, is below `uniformity.FEW_CLUSTERS`. To be shown to be small, an effect in points also needs a second
-        p-value of at most `level`. The second p-value allows for an effect that only a few clusters have, see
-        `equivalence.p_bounded`. With this p-value, an effect as large as the margin gets a wrong verdict with a
-        probability of at most 5% (`tests/recovery/unequal_recovery.py`).
-
-        `estimate`, `low`, `high` (confidence 1 - 2 `level`) and `p` are those of the effect with the weakest evidence
-        of being small. `p` is the greatest of this effect's p-values. Standard errors are computed from the intervals
-        of the other statistics, which are Student's t with `df` degrees of freedom.
-
-    Raises:
-        ValueError: `p_bounded` of effects in points was computed for another margin.
     """
     margins = {"points": points, "usual_minus_balanced": points, "log_odds": log_odds, "interaction": log_odds, "r": r}
     margins |= {"condition_points": points, "condition_r": r}
@@ -108,14 +82,6 @@ def _effects(
 
 
 def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> Iterator[Row]:
-    """The rows of one quantity.
-
-    Args:
-        name: the quantity.
-        margin: margin of the effects, in their unit.
-        effects: one row per effect that is tested to be small, with the columns that `COLUMNS` names.
-        level: level of each one-sided test.
-    """
     if not len(effects):
         return
     estimates, low, high = (effects[column].to_numpy(dtype=float) for column in ("estimate", "ci_low", "ci_high"))

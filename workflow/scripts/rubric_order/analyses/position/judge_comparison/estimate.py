@@ -1,9 +1,4 @@
-"""Differences in position bias between judges, profiles, scales and datasets, and its change over a sweep.
-
-Two judges, profiles or scales are compared on the same items. So what each group of items adds to one estimate is
-compared with what the group adds to the other estimate. The difference is then known better than a difference of
-estimates from separate items.
-"""
+"""Differences in position bias between judges, profiles, scales and datasets, and its change over a sweep."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,12 +36,11 @@ class Selection(NamedTuple):
     """V squared of position selection without what chance adds, and the arrays from which its error is computed.
 
     Attributes:
-        estimate: unbiased estimate of V squared, with clusters as the sample. It can be negative.
+        estimate: unbiased estimate of V squared, with clusters as the sample.
         raw: V squared of the pooled shares, which chance makes larger.
         influence: what each cluster adds to the estimate, shape (n_clusters,).
         deviation: selections of each cluster minus the selections that the pooled shares predict for the cluster's
-            reads, scaled, shape (n_clusters, n). The dot product of the rows of two clusters is what these two clusters
-            add to V squared by chance.
+            reads, scaled, shape (n_clusters, n).
         weight: share of all reads that each cluster has, shape (n_clusters,).
     """
 
@@ -84,36 +78,17 @@ def estimate(
 ) -> pd.DataFrame:
     """Differences between two judges, profiles, scales or datasets, all else being equal, and trends.
 
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`. Only strategies that show every
-            score in every position are used.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        sampling_temperatures: for each judge, a dictionary from profile to the temperature of its answers. A missing
-            temperature is unknown. Trends over temperature need no entry in `sweeps`.
-        sweeps: for the name of each sweep, a dictionary from ``judge`` (with its default profile) or ``judge/profile``
-            to a value, such as the logarithm of the judge's size.
-
     Returns:
         One row per comparison or trend, within a study, condition, strategy, `readout`, `cluster` and `quantity`.
         `compared` says what differs. If `compared` is one of `COMPARED`, the row is the difference `one` minus `other`.
-        If it is ``trend``, the row is the least-squares slope of the estimates over their values in the sweep `one`. A
-        sweep over the temperatures of one judge also has `sweep` and `swept_judge`. Columns of `KEYS` have the values
-        that both sides share; other columns of `KEYS` are empty.
+        If it is ``trend``, the row is the least-squares slope of the estimates over their values in the sweep `one`.
 
         `quantity` is one of:
 
         - ``first_last``, ``ends_middle``: contrasts of position preference, in log-odds, see `preference`.
-        - ``cramers_v_squared``: V squared of position selection, without what chance adds. Chance adds more to a raw V
-          if reads of a cluster depend more on each other. V does not depend on preference alone, see
-          `position_selection`. `p` assumes that V is the same on all sides. The interval takes each V as estimated. So
-          `p` and the interval can disagree.
+        - ``cramers_v_squared``: V squared of position selection, without what chance adds.
         - ``usual_minus_balanced``, ``ascending_minus_descending``: shifts of the mean score, in points, for strategies
           that read all items in the same orderings.
-
-        Each row has `estimate`, `se`, the interval and `p`. `p_holm` and `p_bh` are `p` adjusted for the `n_tests` of
-        the family. Differences also have the estimates `of_one` and `of_other`. Clusters are the sample (`n_clusters`).
-        In one dataset, clusters with the same id are the same cluster. Two datasets have no cluster in common. A
-        cluster that only one side has counts on that side.
     """
     rows = []
     for base_columns, measured in _units(scores, CLUSTERS):
@@ -134,14 +109,7 @@ def estimate(
 def differences(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, clusters: Sequence[str] = CLUSTERS
 ) -> list[Row]:
-    """The rows of `estimate` for differences, without trends and without adjusted p-values.
-
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`. Only strategies that show every
-            score in every position are used.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        clusters: kinds of clusters that are the sample, see `keys.CLUSTERS`.
-    """
+    """The rows of `estimate` for differences, without trends and without adjusted p-values."""
     return [
         base_columns | row
         for base_columns, units in _units(scores, clusters)
@@ -165,7 +133,6 @@ def _units(
 
 
 def _measured(block: blocks.Block, readout: Readout, clusters: Sequence[str]) -> dict[str, Measured]:
-    """All quantities of a block for each kind of cluster. Quantities that cannot be estimated are left out."""
     positions = preference.positions(preference.compared(block, readout))
     selected, values = selections.evened(block, readout), None
     if block.keys["strategy"] in shared_orderings.SHARED:
@@ -191,14 +158,7 @@ def _measured(block: blocks.Block, readout: Readout, clusters: Sequence[str]) ->
 
 
 def _selection(counts: np.ndarray) -> Selection:
-    """V squared of positions, from products of two clusters' deviations from uniform selection.
-
-    Products of a cluster with itself are left out. So chance adds nothing on average, even if clusters are very
-    unequal.
-
-    Args:
-        counts: selections of each position in each cluster, shape (n_clusters, n).
-    """
+    """V squared of positions, from products of two clusters' deviations from uniform selection."""
     n, size = counts.shape[1], counts.sum(axis=1)
     away, total = counts - size[:, None] / n, size.sum()
     summed, own = away.sum(axis=0), (away**2).sum(axis=1)
@@ -213,16 +173,8 @@ def _selection(counts: np.ndarray) -> Selection:
 
 
 def _points(values: np.ndarray, shown: np.ndarray, unit: np.ndarray) -> dict[str, tuple[float, np.ndarray]]:
-    """Shifts of the mean score over items with a score under every ordering, and what each cluster adds to each shift.
-
-    Args:
-        values: mean score of each item under each ordering, NaN where there is none, shape (n_items, D).
-        shown: the orderings, shape (D, n).
-        unit: cluster of each item, shape (n_items,).
-
-    Returns:
-        Dictionary from quantity to the shift and what each cluster adds. It is empty if no item has a score under every
-        ordering, or if the ascending or the descending ordering was not read.
+    """Shifts of the mean score over items with a score under every ordering, and what each cluster adds to each
+    shift.
     """
     used = ~np.isnan(values).any(axis=1)
     rising, falling = ((np.sign(side) * np.diff(shown, axis=1) > 0).all(axis=1) for side in (1, -1))
@@ -256,7 +208,6 @@ def _differences(units: dict[tuple[Any, ...], Measured], confidence: float) -> I
 
 
 def _temperatures(known: Mapping[str, Mapping[str, float | None]]) -> dict[str, dict[str, float]]:
-    """For each judge with at least `FEWEST` different temperatures, a sweep over its temperatures."""
     sweeps = {}
     for judge, profiles in known.items():
         values = {f"{judge}/{profile}": value for profile, value in profiles.items() if value is not None}
@@ -298,7 +249,6 @@ def _combined(parts: list[tuple[float, Measured]], confidence: float) -> Iterato
 
 
 def _numbered(parts: list[Measured]) -> np.ndarray:
-    """Index of each cluster of all parts, one part after the other. The same id in a dataset has the same index."""
     datasets = [of.dataset for of in parts]
     dataset = np.array([datasets.index(name) for name in datasets]).repeat([len(of.ids) for of in parts])
     ids, code = np.unique(np.concatenate([of.ids for of in parts]), return_inverse=True)
@@ -308,23 +258,7 @@ def _numbered(parts: list[Measured]) -> np.ndarray:
 def _of_selections(
     parts: list[tuple[float, Selection]], number: np.ndarray, total: float, confidence: float
 ) -> dict[str, float]:
-    """Interval and test of a weighted sum of V squared.
-
-    The variance of V squared grows with V. If V is 0, all of the variance is due to products of two clusters' errors.
-    Near 0, an estimate that is too small would also have too small an error. So the test assumes the same V squared on
-    all sides: a weighted mean of the estimates, or 0 if this mean is negative. The more chance adds to an estimate, the
-    less weight the estimate has in the mean. The interval uses the estimate of each side, or the mean if it is larger
-    than that estimate.
-
-    The degrees of freedom are 1 less than the number of equal clusters that would give the same error as these unequal
-    clusters, and at least 1.
-
-    Args:
-        parts: weight of each V squared in the sum, and the V squared with the arrays for its error.
-        number: index of each cluster, for all parts one after the other. The same cluster has the same index.
-        total: the weighted sum.
-        confidence: nominal coverage of the interval, such as 0.95.
-    """
+    """Interval and test of a weighted sum of V squared."""
     chance = np.array([max(of.raw - of.estimate, ROUNDING) for _, of in parts])
     common = max(float(sum(of.estimate / by for (_, of), by in zip(parts, chance, strict=True)) / sum(1 / chance)), 0.0)
     of_clusters = np.bincount(number, np.concatenate([abs(weight) * of.weight**2 for weight, of in parts]))
@@ -350,10 +284,7 @@ def _of_selections(
 
 
 def _products(parts: list[tuple[float, Selection]], number: np.ndarray) -> float:
-    """Variance of a weighted sum of V squared if V is 0.
-
-    It is twice the sum of the squares of what two clusters add, over all pairs of different clusters.
-    """
+    """Variance of a weighted sum of V squared if V is 0."""
     starts = np.cumsum([0, *(len(of.deviation) for _, of in parts)])
     rows, own = [], np.zeros(number.max() + 1)
     for (weight, of), start, end in zip(parts, starts[:-1], starts[1:], strict=True):

@@ -31,8 +31,7 @@ class Measured(NamedTuple):
     Attributes:
         quantity: ``points``, ``places`` or ``best_changed``.
         choice: ``own`` if an order is chosen for one item, ``shared`` if one order is chosen for all items.
-        seen: value in the reads of each item, candidate or prompt, shape (k,); NaN does not count. A single number
-            without an axis if there is one value for all items together.
+        seen: value in the reads of each item, candidate or prompt, shape (k,); NaN does not count.
         chance: value by chance, of the same shape.
         unit: index of the group of each item, candidate or prompt, shape (k,).
         most: largest possible value.
@@ -40,8 +39,7 @@ class Measured(NamedTuple):
             chosen orderings.
         draws: mean of `reached` in each resample of groups, shape (resamples,), if other groups choose the orderings;
             else None.
-        beyond: True if the value minus `chance` is given. It is not given if exchanges of orderings cannot change the
-            value.
+        beyond: True if the value minus `chance` is given.
     """
 
     quantity: str
@@ -76,34 +74,18 @@ def estimate(
 ) -> pd.DataFrame:
     """Ranges of scores and ranks, and changes of the best candidate, by the choice of an ordering.
 
-    A strategy is used if all items have the same orderings, and these show each score equally often at each position.
-    Items without a score in some ordering are left out.
-
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`.
-        resamples: number of resamples of the bootstrap over groups.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of the bootstrap, of exchanges and of folds.
-        exchanges: number of times that orderings are exchanged within items, to see the effect of chance alone.
-        folds: number of parts into which groups are divided. Each part is scored in the orderings that the other parts
-            choose.
-        temperatures: for each judge whose scores are drawn from its option probabilities, a dictionary from profile to
-            temperature. A missing temperature is unknown.
-
     Returns:
         One row per group of `KEYS`, `readout`, `choice`, `quantity` and `part`. Intervals are over groups of items
         (`cluster`).
 
         `choice` is one of:
 
-        - ``own``: an order is chosen for one item. Its competitors stay in the usual order (or in the first order, if
-          the usual order was not read).
+        - ``own``: an order is chosen for one item.
         - ``shared``: one order is chosen for all items.
 
         `quantity` is one of:
 
-        - ``points``: highest minus lowest score of an item over the orderings, as a mean over items. For ``shared``,
-          highest minus lowest mean score over the orderings.
+        - ``points``: highest minus lowest score of an item over the orderings, as a mean over items.
         - ``places``: lowest minus highest rank of a candidate among the candidates of its prompt, as a mean over
           candidates.
         - ``best_changed``: share of prompts in which the choice of an order can replace the best candidate of the usual
@@ -114,24 +96,7 @@ def estimate(
         - ``seen``: value in the reads.
         - ``chance``: value if reads exchange their orderings within items, mean over exchanges.
         - ``beyond``: ``seen`` minus ``chance``.
-        - ``reached``: value in reads that had no part in the choice. Some reads choose the ordering with the highest
-          score and the ordering with the lowest, and other reads score these two orderings. So without an effect of the
-          order, ``reached`` is 0 on average. The other reads are the other half of the repeats of each ordering. For
-          ``points`` with choice ``shared``, they are the reads of the fold of groups that does not choose.
-
-        ``chance`` contains all differences between an item's reads, also the effects of orderings. So ``beyond`` is too
-        small rather than too large. For ``places`` with choice ``shared``, ``beyond`` is below 0 if an order moves all
-        candidates alike: the order then changes no rank, but exchanges within items do. With one read in each ordering,
-        exchanges do not change the range of an item, so ``points`` with choice ``own`` have no ``beyond``.
-
-        If `known_from` is ``option probabilities``, scores are expected scores, or the expectations of drawn scores. In
-        this case ``chance`` is 0, and ``reached`` equals ``seen``, except for ``points`` with choice ``shared``.
-
-        Intervals of ``best_changed`` with part ``seen`` are Clopper and Pearson's. By option probabilities, ``beyond``
-        and ``reached`` of ``best_changed`` have this interval too. For ``reached`` of ``points`` with
-        choice ``shared``, the standard error is from a bootstrap over groups in which the folds choose anew. All other
-        intervals are from a jackknife over groups with Student's t. ``chance`` has no interval, and ``points`` with
-        choice ``shared`` have one only for ``reached``.
+        - ``reached``: value in reads that had no part in the choice.
 
     Source: ours.
     """
@@ -164,7 +129,6 @@ def _measured(
     temperature: float | None,
     of: _Chance,
 ) -> Iterator[Measured]:
-    """All quantities of a block's scores."""
     exact = reads.known_from == repetition.PROBABILITIES
     means = reads.means
     if exact and readout == Readout.HARD and temperature is not None:
@@ -185,12 +149,12 @@ def _measured(
     chance = reach.Moved(*(np.zeros(np.shape(part)) for part in seen))
     if not exact:
         rng = randomness.generator(of.seed, "exchanged orderings", name, str(readout))
-        chance = reach.by_chance(single, places, usual, count=of.exchanges, rng=rng)
+        chance = reach.chance_reach(single, places, usual, count=of.exchanges, rng=rng)
     of_points, of_places, of_shared = (seen.points, seen.places, seen.places_shared) if exact else (None, None, None)
     if reads.known_from == repetition.REPEATS:
         one, other = (single[:, :, start::2].mean(axis=2).round(SAME) for start in (0, 1))
         of_points = reach.reached((one, other), (one, other))
-        by_prompt = [reach.of_candidates(half, places) for half in (one, other)]
+        by_prompt = [reach.candidate_scores(half, places) for half in (one, other)]
         alone = [-reach.ranks(half, usual) for half in by_prompt]
         of_places = reach.reached((by_prompt[0], by_prompt[1]), (alone[0], alone[1]))
         together = [-reach.ranks_shared(half) for half in by_prompt]
@@ -215,13 +179,6 @@ def _measured(
 
 
 def _parts(measured: Measured, exact: bool, confidence: float) -> Iterator[Row]:
-    """Rows of the parts of one quantity: seen, by chance, beyond chance, and reached.
-
-    Args:
-        measured: values of the quantity.
-        exact: True if scores do not vary by chance.
-        confidence: nominal coverage of the intervals, such as 0.95.
-    """
     seen, chance, unit, most = measured.seen, measured.chance, measured.unit, measured.most
     jackknife = "jackknife over groups, Student's t"
     if seen.ndim:
@@ -260,7 +217,7 @@ def _row(part: str, ratio: shares.Ratio, method: str) -> Row:
 def _expected(block: blocks.Block, temperature: float) -> np.ndarray:
     """Mean over draws of the score of each item in each ordering, shape (n_items, D); NaN without probabilities."""
     has_probabilities = block.table["position_probabilities"].notna().to_numpy()
-    drawn = repetition.at_temperature(
+    drawn = repetition.temper(
         blocks.matrix_of(block.table["position_probabilities"].to_numpy()[has_probabilities]), temperature
     )
     values = np.full((len(block.items), int(block.column.max()) + 1), np.nan)
@@ -271,12 +228,6 @@ def _expected(block: blocks.Block, temperature: float) -> np.ndarray:
 
 
 def _repeats(block: blocks.Block, values: np.ndarray) -> np.ndarray:
-    """Scores of the r repeats of each ordering, shape (n_items, D, r); all items have r reads in each ordering.
-
-    Args:
-        block: the reads.
-        values: score of each read of each item, shape (n_items, K).
-    """
     shown, number = block.orderings
     cell = block.item * len(shown) + number
     order = np.argsort(cell, kind="stable")

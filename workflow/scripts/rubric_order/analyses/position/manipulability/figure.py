@@ -13,17 +13,6 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "What somebody who chooses among the orderings of {strategy} can do: the highest less the lowest score of an "
-    "item, the number of ranks that this can move a candidate by, and the share of prompts whose best candidate "
-    "changes. Either one item gets another order, while the others stay in the usual one, or all get the same order. "
-    "If reads differ by chance, the values seen (filled) are large even without any effect of the order. By chance "
-    "(cross) is the same where the reads of an item exchange their orderings: any difference between these reads "
-    "counts as chance there. It is 0 for expected scores. Reached (hollow) is the same in reads that had no part in "
-    "the choice of the orderings, where it is known; it is 0 on average without an effect. Bars are "
-    "{bootstrap[confidence]:.0%} intervals over groups. A range does not show which score is right, and other changes "
-    "of the prompt may move an unstable judge as much."
-)
 QUANTITIES = {"points": "Points", "places": "Rank places", "best_changed": "Share of prompts,\nbest changed"}
 ALONE = "no prompt has\nseveral candidates"  # no other reason leaves a quantity without an estimate
 CHOICES = {"own": "one item", "shared": "all items"}
@@ -36,11 +25,7 @@ NAMES = {"seen": "seen", "chance": "by chance", "reached": "reached"}
 
 
 def draw(manipulability: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Values seen, by chance and reached: one panel per dataset and quantity, one row per judge.
-
-    Args:
-        manipulability: estimates, see `manipulability.estimate`.
-    """
+    """Values seen, by chance and reached: one panel per dataset and quantity, one row per judge."""
     chosen = view.rows(manipulability, "study", "profile", "strategy", "n", "readout")
     if chosen.empty:
         reason = f"No items that are all read in the same balanced orderings (strategy: {view.strategy})"

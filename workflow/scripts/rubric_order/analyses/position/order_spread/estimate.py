@@ -33,61 +33,19 @@ def estimate(
 ) -> pd.DataFrame:
     """Spread of what orderings add to single items, and the shares of scores and best candidates that orderings change.
 
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`. Only strategies that show every
-            score in every position are used.
-        confidence: confidence of the intervals.
-        level: level of the test that a spread is below the margin.
-        margin: size, in points, below which a spread counts as too small to matter. It is also the largest error that a
-            mean of few reads may have, see ``needed``.
-        temperatures: for each judge whose scores are drawn from its option probabilities, a dictionary from profile to
-            temperature. A missing temperature is unknown.
-        clusters: kinds of clusters that are the sample, see `keys.CLUSTERS`.
-
     Returns:
         One row per group of `KEYS`, `readout`, `cluster` and `quantity`. `quantity` is one of:
 
-        - ``spread``: standard deviation between single items of what an ordering adds to their scores. It leaves out
-          what the ordering adds to all items alike, and variation by repetition, see `spread.item_variances`.
-          `known_from` says where the variance of repetition comes from: from repeats, or from option probabilities. A
-          written score that is drawn from option probabilities has the variance of the draw. An expected score without
-          repeats is taken to have a variance of 0, which is right if nothing is written before the answer. If there is
-          no source, the estimate is missing.
-        - ``within``: the same standard deviation, including variation by repetition. So it is not less than ``spread``.
+        - ``spread``: standard deviation between single items of what an ordering adds to their scores.
+        - ``within``: the same standard deviation, including variation by repetition.
         - ``changed``: share of the items whose score differs between another ordering and the usual ordering (or the
-          first ordering, if the usual one was not read). By option probabilities, ``changed`` is the least share of
-          scores that must change if scores have these probabilities (the total variation distance). By repeats, it is
-          the share of changes minus the share that repeats of one ordering change (`chance`). The share by repeats is
-          on average at most as large as the share by option probabilities.
+          first ordering, if the usual one was not read).
         - ``best_changed``: share of the prompts with several candidates in which another ordering has no best candidate
-          in common with the usual ordering. Chance is treated as for ``changed``.
+          in common with the usual ordering.
         - ``one_read``: root mean square distance, over items, between one read in a random ordering and the item's
-          expected mean over all `n_orderings` orderings, in points. It contains shifts of all items, shifts of single
-          items, and chance.
+          expected mean over all `n_orderings` orderings, in points.
         - ``needed``: number of different orderings, drawn at random and read once each, from which on the root mean
-          square distance between the mean of these reads and the expected mean (see ``one_read``) is at most `margin`;
-          inf if all orderings do not suffice. The ends of its interval are the numbers that follow in the same way from
-          the ends of the distances' intervals.
-
-        ``one_read`` and ``needed`` have rows only if items share at most `by_ordering.MOST_ORDERINGS` orderings and
-        hardly any reads are missing; otherwise `n_orderings` is 0. If `known_from` is empty, ``one_read`` and
-        ``needed`` are as large as they can be: all differences between reads, except shifts that all items share, count
-        as chance, and chance remains even in the mean of one read in each ordering. The lower ends of the intervals of
-        both quantities assume no chance. With option probabilities and a text before the score, the distances leave out
-        the chance that remains in a mean of `n_orderings` reads. The distances are the errors of ``random`` in
-        `ordering_subsets`, but for all items with at least two scores instead of complete items only.
-
-        A small ``needed`` can have other causes than a small effect of the order. A judge may always give the same
-        score. Or it may repeat an error in every ordering, because the mean over all orderings is the judge's own mean
-        and not the true value. A large ``needed`` can also have other causes: chance alone, which repeats of one
-        ordering average out as well, or a shift that all items share, which changes no rank.
-
-        `low` and `high` are the ends of a second interval, at confidence 1 - 2 `level`. `logarithm` is True if both
-        intervals are computed for the logarithm. `verdict` says whether the spread is shown to be smaller than
-        `margin`, see `equivalence.verdict`. With fewer than `FEW_CLUSTERS` clusters, nothing is shown to be small. If
-        ``spread`` is missing, ``within`` can still show that the spread is small. If each item has its own orderings,
-        the mean shift is part of the spread, and the k-th reads of all items are compared in place of reads of one
-        ordering.
+          square distance between the mean of these reads and the expected mean (see ``one_read``) is at most `margin`.
     """
     rows: list[Row] = []
     for block in blocks.blocks(scores):
@@ -124,7 +82,7 @@ class _Cells:
     """The reads of a block, in cells: a row is an item, a column an ordering.
 
     Attributes:
-        shared: True if a column is one ordering for all items. Otherwise a column has the k-th reads of all items.
+        shared: True if a column is one ordering for all items.
         column: column of each read.
         shape: numbers of items and of columns.
         reference: column of the usual ordering, or 0 if it was not read.
@@ -198,11 +156,12 @@ def _of_readout(
     margin: float,
     kinds: Sequence[str],
 ) -> Iterator[Row]:
-    """All quantities of a block's scores (items by reads)."""
     cells = _Cells(block)
     read = values[block.item, block.column]
     means, repeated = cells.means(read), cells.variances(read)
     enough = _in_every_ordering(repeated)
+    if enough and readout == Readout.HARD and temperature != 0 and repetition.copied(block):
+        enough = False
     if enough:
         means, noise, source = np.where(np.isnan(repeated), np.nan, means), repeated, repetition.REPEATS
     elif readout == Readout.SOFT:
@@ -237,7 +196,6 @@ def _of_readout(
 
 
 def _shares_orderings(block: blocks.Block, cells: _Cells) -> bool:
-    """True if orderings can be drawn: items share them, there are not too many, and hardly any reads are missing."""
     design = block.design
     asked = len(design.times) / (design.n_items * len(design.orderings))
     few = cells.shape[1] <= by_ordering.MOST_ORDERINGS
@@ -253,17 +211,7 @@ def _of_few(
     level: float,
     margin: float,
 ) -> Iterator[Row]:
-    """Error of one read, and the number of orderings with which the error of the mean is at most the margin.
-
-    Args:
-        most: variances of single reads if as much of the variance as possible is due to chance.
-        least: variances of single reads if as little of the variance as possible is due to chance.
-        unit: index of each item's cluster, from 0.
-        count: number of all orderings.
-        confidence: confidence of the outer intervals.
-        level: the inner intervals have a confidence of 1 - 2 `level`.
-        margin: largest error that is good enough, in points.
-    """
+    """Error of one read, and the number of orderings with which the error of the mean is at most the margin."""
     sizes = np.arange(1, count + 1)
     rows = [_few(most, least, int(k), unit, count, confidence, level) for k in sizes]
     rows[0] |= {"logarithm": True}
@@ -298,22 +246,12 @@ def _few(
 
 
 def _in_every_ordering(repeated: np.ndarray) -> bool:
-    """True if, under every ordering, at least half of the items have a variance of repetition.
-
-    Args:
-        repeated: variance by repetition of each item under each ordering, shape (m, D); NaN without repeats.
-    """
     return bool(((~np.isnan(repeated)).mean(axis=0) >= 0.5).all())
 
 
 def _by_temperature(
     block: blocks.Block, cells: _Cells, readout: Readout, values: np.ndarray, temperature: float | None
 ) -> tuple[np.ndarray, str]:
-    """Variance of each cell's mean by repetition, and the source of this variance.
-
-    If scores are drawn from option probabilities, these probabilities are the source. Otherwise all variances are NaN,
-    and the source is `spread.UNKNOWN`.
-    """
     variances = repetition.variances(block, readout, values, temperature)
     if variances is None or variances[1] != repetition.PROBABILITIES:
         return np.full(cells.shape, np.nan), spread.UNKNOWN
@@ -356,19 +294,11 @@ def _changes(
 
 
 def _of_candidates(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Scores of candidates by ordering, shape (D, n_prompts, n_candidates), from scores of items by ordering."""
     padded = np.vstack([values, np.full(values.shape[1], np.nan)])  # row -1 is for a missing candidate
     return np.moveaxis(padded[rows], 2, 0)
 
 
 def _flips(scores: np.ndarray, reference: int) -> np.ndarray:
-    """For each prompt, share of the other orderings without a best candidate in common with the reference ordering.
-
-    Args:
-        scores: score of each candidate in each ordering, shape (D, n_prompts, n_candidates); NaN where there is no
-            candidate.
-        reference: index of the reference ordering.
-    """
     others = np.delete(scores, reference, axis=0)
     return rankings.compare_rankings(others, scores[reference]).top1_flip.mean(axis=0)
 
@@ -383,17 +313,7 @@ def _mean(
     logarithm: bool = False,
     squared: bool = False,
 ) -> Row:
-    """Columns of the mean of the items' values that are not NaN, or of the root of this mean if values are squares.
-
-    Args:
-        values: value of each item, shape (m,); NaN does not count.
-        unit: index of each item's cluster, shape (m,).
-        confidence: confidence of the outer interval.
-        level: the inner interval has a confidence of 1 - 2 `level`.
-        added: number that is added to the mean.
-        logarithm: True to compute the intervals on the scale of the logarithm.
-        squared: True to return roots of the mean and of the ends.
-    """
+    """Columns of the mean of the items' values that are not NaN, or of the root of this mean if values are squares."""
     has_value = ~np.isnan(values)
     counts = {"n_items": int(has_value.sum()), "n_clusters": len(np.unique(unit[has_value]))}
     if not has_value.any():

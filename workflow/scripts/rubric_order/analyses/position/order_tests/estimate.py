@@ -29,12 +29,6 @@ def estimate(
 ) -> pd.DataFrame:
     """The tests of other statistics that decide bias cards, with p-values adjusted as cards adjust them.
 
-    Args:
-        decisiveness: estimates, see `decisiveness.estimate`.
-        position_selection: estimates, see `position_selection.estimate`.
-        position_preference: estimates, see `position_preference.estimate`.
-        score_effects: estimates, see `score_effects.estimate`.
-
     Returns:
         One row per deciding test of a group of `KEYS` (dataset ``all``: all of a study's datasets together), `cluster`
         and `readout`. Cards use groups as clusters. Tests that do not decide have no row. Columns are:
@@ -72,11 +66,7 @@ def _of_key(key: tuple[Any, ...], p: dict[method.Test, float], by: method.Decidi
 
 
 def _deciding(decisiveness: pd.DataFrame, position_preference: pd.DataFrame) -> dict[tuple[Any, ...], method.Deciding]:
-    """Dictionary from values of `KEYS` to the readouts that decide.
-
-    For all datasets together, it is enough if one dataset has written scores. The other conditions of
-    `order_tests.deciding` must hold in each dataset.
-    """
+    """Dictionary from values of `KEYS` to the readouts that decide."""
     temperatures = position_preference.drop_duplicates(KEYS).set_index(KEYS)["temperature"].astype(float).to_dict()
     readouts: dict[tuple[Any, ...], method.Deciding] = {}
     together: dict[tuple[Any, ...], list[tuple[bool, float, bool, bool]]] = {}
@@ -96,10 +86,6 @@ def _deciding(decisiveness: pd.DataFrame, position_preference: pd.DataFrame) -> 
 
 
 def _selection(position_selection: pd.DataFrame) -> pd.DataFrame:
-    """p-values of equal selection; with few clusters, the larger p-value of two tests.
-
-    If a study has only one dataset, its rows also count as rows of dataset ``all``.
-    """
     part = position_selection[position_selection["quantity"] == "chi2"]
     part = part[_SAME].assign(test=method.SELECTION, p=part[["p_cluster", "p_rotation"]].max(axis=1))
     of_study = [name for name in _SAME if name != "dataset"]
@@ -108,13 +94,11 @@ def _selection(position_selection: pd.DataFrame) -> pd.DataFrame:
 
 
 def _preference(position_preference: pd.DataFrame) -> list[pd.DataFrame]:
-    """p-values of two hypotheses: positions have no preference; the preference does not change with the score."""
     kinds = (("no_preference", method.PREFERENCE, "p_cluster"), ("interaction", method.INTERACTION, "p"))
     return [_of_kind(position_preference, *kind) for kind in kinds]
 
 
 def _points(score_effects: pd.DataFrame) -> list[pd.DataFrame]:
-    """p-values of two hypotheses: all orderings have equal mean scores; the usual ordering has the mean of them all."""
     kinds = (("order_test", method.POINTS, "p_order"), ("usual_minus_balanced", method.USUAL, "p_order"))
     return [_of_kind(score_effects, *kind) for kind in kinds]
 

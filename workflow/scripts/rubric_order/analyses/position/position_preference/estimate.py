@@ -32,44 +32,24 @@ def estimate(
 ) -> pd.DataFrame:
     """Position preference of each dataset and of all of a study's datasets together, for both readouts.
 
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        sampling_temperatures: for each judge, a dictionary from profile to the temperature of its answers. A missing
-            temperature is unknown.
-        clusters: kinds of clusters that are the sample, see `keys.CLUSTERS`.
-
     Returns:
         One row per estimate of a group of `KEYS`, `readout` and `cluster`, if items are read in several orderings.
         Dataset ``all`` pools all datasets of the study. `quantity` is one of:
 
-        - ``preference`` of a `position`, in log-odds. The preferences of all positions sum to 0. See
-          `preference.preference`.
-        - ``first_last``: preference of the first position minus preference of the last. It has its own `p`.
+        - ``preference`` of a `position`, in log-odds.
+        - ``first_last``: preference of the first position minus preference of the last.
         - ``ends_middle``: mean preference of the first and the last position minus mean preference of the other
-          positions. It has its own `p`.
+          positions.
         - ``interaction``: log-odds that the highest score gains at the last position, and the lowest score at the
-          first, in addition to the preference that all scores share. The gain is taken to change evenly with score and
-          position. It has its own `p`.
-        - ``no_preference``: `p_cluster` of the hypothesis that all positions have the same preference. The test is the
-          F test HTZ over clusters. A score test replaces it if the estimates are ``separated`` (for example, if the
-          judge always took one position of two), or if clusters are too unequal for an F test. `p_holm` and `p_bh` are
-          `p_cluster` adjusted for the `n_tests` tests of the family, see `multiplicity`.
+          first, in addition to the preference that all scores share.
+        - ``no_preference``: `p_cluster` of the hypothesis that all positions have the same preference.
         - ``no_interaction``: `p` of the hypothesis that each position adds the same to all scores.
 
-        An estimate is NaN if the design does not determine it, and `flag` says why. `flag` also has these marks:
+        `flag` also has these marks:
 
         - ``few clusters``.
         - ``saturated``: less than `SATURATED` of the pairs of reads differ.
-        - ``separated``: only Firth's penalty keeps an estimate finite. The interval of a separated estimate is too wide
-          at both ends, and its `p` is too large. With two levels, the `p` of a separated ``first_last`` is from the
-          score test.
-
-        `df` is the number of degrees of freedom of an interval. It is infinite if the interval uses the normal
-        distribution. `n_clusters` counts the clusters that are informative. `effective_clusters` is the number of equal
-        clusters that would determine the preferences as well. `n_pairs` counts the informative pairs of reads of an
-        item, and `differing` is their share among all pairs of reads of an item. `unit` says what a log-odds of 1
-        means.
+        - ``separated``: only Firth's penalty keeps an estimate finite.
 
     Source: ours; the model is McFadden's, see `conditional_logit`.
     """
@@ -105,13 +85,11 @@ def estimate(
 
 
 def _joined(units: list[np.ndarray]) -> np.ndarray:
-    """Index of the cluster of each item of several datasets, with different indices in different datasets."""
     first = np.cumsum([0, *(int(unit.max(initial=-1)) + 1 for unit in units)])
     return np.concatenate([unit + start for unit, start in zip(units, first, strict=False)])
 
 
 def _unit(readout: Readout, temperature: float | None) -> str:
-    """Words for column `unit`: what a log-odds of 1 means."""
     if readout == Readout.SOFT:
         return "log-odds of the model's probabilities"
     if temperature is None:
@@ -122,7 +100,6 @@ def _unit(readout: Readout, temperature: float | None) -> str:
 
 
 def _rows(about: Row, of: preference.Hard | preference.Soft, units: dict[str, Any], confidence: float) -> Iterator[Row]:
-    """The rows of one dataset, or of all datasets together, for each kind of cluster."""
     sizes = {"n_items": of.items, "n_reads": of.reads, "n_pairs": of.discordant}
     differing = of.discordant / of.pairs if of.pairs else np.nan
     of_items = preference.sums(of)
@@ -143,7 +120,6 @@ def _rows(about: Row, of: preference.Hard | preference.Soft, units: dict[str, An
 
 
 def _effective(fit: cluster_robust.Fit, n: int) -> float:
-    """Number of equal clusters that would say as much about all preferences that the design determines."""
     if fit.problem:
         return np.nan
     _, sizes, rows = np.linalg.svd(fit.space @ (np.eye(n) - 1 / n))

@@ -15,28 +15,13 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Position preference: what each position of the prompt adds to the log-odds of the score that stands there, "
-    "under strategy {strategy} with {n} score levels; the positions sum to 0. There is one panel for each judge and "
-    "readout, and one line for each dataset. Bars are {bootstrap[confidence]:.0%} intervals over {cluster}s; the "
-    "dotted line is a judge without position preference. What the judge thinks of an item cancels, so judges and "
-    "scales can be compared at one temperature. At temperature 0 the unit of selected options is whatever else "
-    "differs between the prompts of an item. Selected options and option probabilities have vertical axes of their "
-    "own: compare their numbers, not their heights. Hollow points are separated: one position was always selected, "
-    "so the data alone give no finite value. Where there are other points, the intervals of hollow points do not set "
-    "the length of the axis; an arrow marks an interval that continues beyond the axis."
-)
 LEAST_REACH = 0.05  # shortest axis on each side of 0, in log-odds
 BEYOND = 1.08  # length of an axis, as a multiple of the largest value that it has to show
 READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities"}
 
 
 def draw(position_preference: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Preference of each position: one panel per judge and readout, one line per dataset, with intervals.
-
-    Args:
-        position_preference: estimates, see `position_preference.estimate`.
-    """
+    """Preference of each position: one panel per judge and readout, one line per dataset, with intervals."""
     of_reads = view.rows(position_preference, "study", "profile", "strategy", "n", "cluster")
     chosen = rows_with(of_reads, quantity="preference").dropna(subset="estimate")
     present = set(zip(chosen["judge"], chosen["readout"], strict=True))
@@ -85,11 +70,6 @@ def _why_nothing(of_reads: pd.DataFrame, view: View) -> str:
 
 
 def _reach(rows: pd.DataFrame) -> float:
-    """Length of the axis on both sides of 0.
-
-    It covers all points, and the intervals of all estimates that are not separated. If all estimates are separated, it
-    covers their intervals.
-    """
     whole = rows[~_are_separated(rows)]
     ends = (rows if whole.empty else whole)[["ci_low", "ci_high"]].abs().max().max()
     return float(BEYOND * max(rows["estimate"].abs().max(), ends if ends == ends else 0, LEAST_REACH))
@@ -100,7 +80,6 @@ def _are_separated(rows: pd.DataFrame) -> pd.Series:
 
 
 def _mark_separated(axis: Axes, line: pd.DataFrame, x: np.ndarray, look: dict[str, Any], *, zorder: int) -> None:
-    """Draw separated estimates as hollow points."""
     hollow = _are_separated(line).to_numpy()
     if hollow.any():
         own = {"color": look["color"], "marker": look["marker"], "markerfacecolor": "white", "linestyle": "none"}

@@ -5,28 +5,6 @@ import pandas as pd
 from rubric_order.tables.columns import Estimated, OrderPValue, cell, percent, texts
 from rubric_order.tables.spec import ENDS, Rows, Table, card_tests, estimate, select, taken, wide
 
-CAPTION = (
-    "Position preference: what each position of the prompt adds to the log-odds of the score that stands there, with "
-    "{bootstrap[confidence]:.0%} intervals over {cluster}s; the positions sum to 0. It compares the reads of one item "
-    "with each other, so what the judge thinks of the item cancels. Unlike the shares of positions, it does not "
-    "depend on how decisive the judge is, and is comparable across judges and numbers of levels at one temperature. p "
-    "tests whether all positions are worth the same (Hotelling's T-squared, {cluster}s as the sample). * means a p of "
-    "at most 3% after Holm's adjustment for the tests that decide the judge's bias card; tests that do not decide it "
-    "have no mark. The CSV file also has Holm's adjustment for all judges, datasets and scales of the study. Selected "
-    "options give log-odds of an answer. At temperature T these are 1/T of the model's own log-odds, which option "
-    "probabilities give. At temperature 0 nothing is drawn: the unit is then whatever else differs between the "
-    "prompts of an item, and has nothing to do with probabilities. Where items or {cluster}s prefer different "
-    "positions, option probabilities give the mean of their preferences, and selected options the preference of all "
-    "together, which is smaller. Where some prefer the first positions and others the last, selected options can show "
-    "a preference for both ends (a U) that no item has. Where a position is worth more to some scores than to others, "
-    "the number is an average over the scores that the judge wavers between. p of interaction tests this, by what the "
-    "highest score gains at the last position and the lowest at the first. Differing is the share of the pairs of "
-    "reads of an item that are informative; a judge is saturated where it is below 5%. Estimates from selected "
-    "options use Firth's penalised likelihood: where few pairs are informative, maximum likelihood would put them too "
-    "far from 0. Separated means that only the penalty keeps estimates finite. Their intervals are then too wide at "
-    "both ends and say too little about which position is preferred; p is then that of the score test of no "
-    "preference."
-)
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout"]
 OF_POSITION = {column: f"preference{end}" for column, end in ENDS.items()}
 VALUES = [*KEYS, "position", *OF_POSITION.values(), "p_cluster", "n_pairs", "n_clusters"]
@@ -34,14 +12,7 @@ MORE = ["differing", "n_items", "n_reads", "temperature", "unit", "flag"]
 
 
 def _rows(position_preference: pd.DataFrame, order_tests: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, profile, dataset (``all``: all datasets), strategy, scale, readout and position.
-
-    Returns:
-        The preference of the position with its interval. The other columns are about all positions together: the tests,
-        sizes, contrasts and interaction. `p_interaction` tests all terms of score by position, `interaction_p` only the
-        term `interaction`. `p_card` is the adjusted p-value of no preference, and `interaction_p_card` of no
-        interaction; each has a value only if its test is a finding of the judge's card.
-    """
+    """One row per judge, profile, dataset (``all``: all datasets), strategy, scale, readout and position."""
     of_all = [
         taken("no_preference", "p_cluster", "p_holm", "p_bh", "n_tests"),
         taken("no_interaction", p="p_interaction"),
@@ -60,7 +31,6 @@ def _positions(rows: pd.DataFrame) -> range:
 
 
 def _with_positions(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, profile, dataset, strategy, scale and readout, with columns for each position."""
     named = rows.rename(columns={name: column for column, name in OF_POSITION.items()}).assign(quantity="preference")
     values = [estimate("preference", f"pos{k}", position=k) for k in _positions(rows)]
     return select(rows, position=1).merge(wide(named, KEYS, values), on=KEYS)

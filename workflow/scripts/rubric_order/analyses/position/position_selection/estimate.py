@@ -1,14 +1,4 @@
-"""Position bias: which positions of the prompt a judge selects.
-
-The same reads have two readouts. `hard` is the position of the selected option, as in Xu et al. `soft` is the
-probability of each position, if the judge's option log-probabilities are known. If a judge nearly always selects the
-same score, its bias shows in `soft` long before it shows in `hard`.
-
-Selection is not preference. The same preference for positions, in log-odds, moves the selections of a wavering judge
-further than the selections of a sure judge, and by another amount on another number of levels. A judge can also prefer
-some scores at some positions. If these effects cancel over the scores, selections stay uniform. `position_preference`
-estimates the preference, `score_effects` the effect of the order on scores.
-"""
+"""Position bias: which positions of the prompt a judge selects."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -39,31 +29,16 @@ def estimate(
 ) -> pd.DataFrame:
     """Position shares, chi-square, Cramer's V and direction of bias, for both readouts, over items and over groups.
 
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`; each ordering counts once for each item,
-            see `selections.evened`.
-        resamples: number of resamples of the bootstrap over clusters.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of the bootstrap and of random rotations.
-        near_uniform: fraction of the uniform share within which shares count as near uniform, see
-            `uniformity.direction`.
-        clusters: kinds of clusters that are the sample, see `keys.CLUSTERS`.
-
     Returns:
         One row per estimate of a group of `KEYS`, `readout` and `cluster`. `quantity` is one of:
 
         - ``share`` of a `position`, with three intervals: the percentile interval, the simultaneous interval
           (`sim_low`, `sim_high`, see `uniformity.simultaneous_intervals`), and worst-case bounds over failed reads
           (`bound_low`, `bound_high`).
-        - ``chi2``: distance from uniform. `p` takes reads as independent, `p_cluster` takes clusters as independent
-          (`uniformity.cluster_test`). `p_holm` and `p_bh` are `p_cluster` adjusted, see `multiplicity`. `p_rotation`
-          checks `p_cluster` by `uniformity.rotation_test`. It is missing if there are at least
-          `uniformity.ENOUGH_CLUSTERS` clusters.
-        - ``cramers_v``: V with the interval of `uniformity.v_interval`, and worst-case bounds. `flag` says
-          ``reaches 0`` if the interval reaches 0 (only its upper end is then informative), and ``few clusters`` if
-          there are fewer than `uniformity.FEW_CLUSTERS`.
+        - ``chi2``: distance from uniform.
+        - ``cramers_v``: V with the interval of `uniformity.v_interval`, and worst-case bounds.
         - ``cramers_v_corrected``, ``cramers_v_squared``: V and its square without what chance adds, see
-          `uniformity.corrected_v`. ``cramers_v_corrected`` has the interval of ``cramers_v``.
+          `uniformity.corrected_v`.
         - ``cramers_v_corrected_reads``: V corrected as if reads were independent.
         - ``commonest_share``: share of the commonest score.
         - ``discordant_pairs``: number of pairs of reads of an item with different scores.
@@ -72,16 +47,6 @@ def estimate(
         - ``detectable_v``: smallest V that would have been found with a power of `uniformity.POWER`, see
           `uniformity.detectable_v`.
         - ``direction``: direction of the bias, in column `label`.
-
-        `saturated` is the same in all rows with the same `KEYS` and `readout`. It is True if their ``commonest_share``
-        or ``discordant_share`` shows saturation, see `uniformity.is_saturated`. They then have no direction ``near
-        uniform``, and their ``detectable_v`` is missing.
-
-        Intervals without width are left out. They arise if nothing varied between clusters, and such data do not show
-        how much could vary.
-
-        In readout ``soft``, chi-square is computed from summed probabilities. Probabilities vary less than selections,
-        so `p` is not exact.
     """
     options = {"resamples": resamples, "confidence": confidence}
     rows = [row for block in blocks.blocks(scores) for row in _of_block(block, seed, near_uniform, options, clusters)]
@@ -95,7 +60,6 @@ def estimate(
 def _of_block(
     block: blocks.Block, seed: int, near: float, options: dict[str, Any], kinds: Sequence[str]
 ) -> Iterable[Row]:
-    """The rows of one block. There are none unless every score is shown in every position."""
     for readout, column in selections.READOUTS.items() if block.crossed else ():
         counts = selections.evened(block, readout)
         used = counts.sum(axis=1) > 0
@@ -116,7 +80,7 @@ def _of_block(
             clusters = resampling.sum_units(counts[used], block.units(cluster, used))
             clusters *= answered / clusters.sum()  # so that p over reads, and bounds, count the answered reads
             common = name | sizes | {"n_clusters": len(clusters), "label": "", "flag": ""}
-            together = uniformity.with_width(*uniformity.simultaneous_intervals(clusters, options["confidence"]))
+            together = uniformity.drop_widthless(*uniformity.simultaneous_intervals(clusters, options["confidence"]))
             drawn = resampling.bootstrap_sums(clusters, options["resamples"], rng=rng)
             rows = _shares(clusters, drawn, together, sizes["n_failed"], cluster, options)
             rows.append(_test(clusters, cluster, rng))
@@ -135,23 +99,13 @@ def _shares(
     cluster: str,
     options: dict[str, Any],
 ) -> list[Any]:
-    """The rows of the shares, with all their intervals.
-
-    Args:
-        counts: selections of each position in each cluster, shape (n_clusters, n).
-        drawn: sums of these counts in each resample, shape (resamples, n).
-        together: lower and upper ends of the simultaneous intervals, each of shape (n,).
-        n_failed: number of reads without a score.
-        cluster: kind of the clusters.
-        options: number of resamples, and confidence of the intervals.
-    """
     total = np.maximum(counts.sum(axis=0), 0)
     nothing = np.full(len(total), np.nan)
     low, high = nothing, nothing
     if len(counts) > 1:
         with np.errstate(invalid="ignore"):
             shares = drawn / drawn.sum(axis=1, keepdims=True)
-        low, high = uniformity.with_width(*resampling.percentile_interval(shares, options["confidence"]))
+        low, high = uniformity.drop_widthless(*resampling.percentile_interval(shares, options["confidence"]))
     method = f"percentile bootstrap {_over(cluster, options)}; simultaneous: Goodman, effective number of reads"
     common = {"quantity": "share", "method": method}
     all_ends = {"ci": (low, high), "sim": together, "bound": bounds.share_bounds(total, n_failed)}
@@ -167,7 +121,6 @@ def _shares(
 
 
 def _test(counts: np.ndarray, cluster: str, rng: np.random.Generator) -> Row:
-    """The row of chi-square with its p-values."""
     test = uniformity.count_test(counts.sum(axis=0))
     row = {"quantity": "chi2", "estimate": test.chi2, "p": test.p, "p_cluster": uniformity.cluster_test(counts)}
     if len(counts) < uniformity.ENOUGH_CLUSTERS:
@@ -177,7 +130,6 @@ def _test(counts: np.ndarray, cluster: str, rng: np.random.Generator) -> Row:
 
 
 def _variety(found: selections.Variety) -> list[Row]:
-    """The rows that describe how much scores vary."""
     values = {
         "commonest_share": found.commonest,
         "discordant_pairs": found.discordant,
@@ -191,7 +143,7 @@ def _distance(
 ) -> list[Row]:
     """The rows of Cramer's V in all its forms, of the design effect and of the smallest V that could be found."""
     total, confidence = counts.sum(axis=0), options["confidence"]
-    ends = uniformity.with_width(*map(np.asarray, uniformity.v_interval(counts, drawn, confidence)))
+    ends = uniformity.drop_widthless(*map(np.asarray, uniformity.v_interval(counts, drawn, confidence)))
     interval = dict(zip(("ci_low", "ci_high"), map(float, ends), strict=True))
     bound = dict(zip(("bound_low", "bound_high"), bounds.v_bounds(total, n_failed), strict=True))
     raised = [flags.FEW_CLUSTERS] if len(counts) < uniformity.FEW_CLUSTERS else []

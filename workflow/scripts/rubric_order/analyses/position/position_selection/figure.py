@@ -13,17 +13,6 @@ from rubric_order.base.rows import Row, rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Share of each position of the prompt among the judge's selections, under strategy {strategy} with {n} score "
-    "levels. There is one panel for each judge and readout, and one line for each dataset. Bars are "
-    "{bootstrap[confidence]:.0%} bootstrap intervals over {cluster}s ({bootstrap[resamples]} resamples), where "
-    "anything varies; the dotted line is selection of every position equally often. Hollow points are those of a "
-    "saturated judge. Such a judge nearly always gives one score, or one score to each item, so the order has next to "
-    "nothing to change. Equal shares then do not show that it has no preference. Above the lines stands V with its "
-    "interval; V is 0 where all positions are selected equally often. The number of {cluster}s is there or in the "
-    "legend. How far shares are apart depends on how decisive a judge is and on the number of levels; to compare "
-    "judges, see figure Position preference. After Xu et al. (2026), Figure 4."
-)
 READOUTS = {Readout.HARD: "Selected option", Readout.SOFT: "Option probabilities"}
 LINE = 1.25  # height of a line of text, as a multiple of the size of its letters
 # Text about a dataset in a panel. If a panel has no room for the number of clusters, the legend has this number.
@@ -33,9 +22,6 @@ YLABEL = {Readout.HARD: "Share of selections (%)", Readout.SOFT: "Mean probabili
 
 def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
     """Share of each position with intervals: one panel per judge and readout, one line per dataset, and uniform shares.
-
-    Args:
-        position_selection: estimates, see `position_selection.estimate`.
 
     Source: after Xu et al. (2026), Figure 4.
     """
@@ -77,14 +63,12 @@ def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels
 
 
 def _write_sizes(axis: Axes, sizes: pd.DataFrame, labels: Labels, *, several: bool, form: str, letters: float) -> None:
-    """Write Cramer's V with its interval at the top of a panel, one line per dataset, in a form of `FORMS`."""
     lines = [_size(row, labels, several=several, form=form) for row in sizes.to_dict("records")]
     look: dict[str, Any] = {"va": "top", "fontsize": letters, "color": "0.25", "linespacing": LINE}
     axis.text(0.02, 0.99, "\n".join(lines), transform=axis.transAxes, **look)
 
 
 def _size(row: Row, labels: Labels, *, several: bool, form: str) -> str:
-    """One line of `_write_sizes`, in one of `FORMS`."""
     ends = "no interval" if pd.isna(row["ci_low"]) else f"{row['ci_low']:.2f}, {row['ci_high']:.2f}"
     one = "" if row["n_clusters"] == 1 else "s"
     counted = f"{row['n_clusters']:,} {row['cluster']}{one}"
@@ -93,7 +77,6 @@ def _size(row: Row, labels: Labels, *, several: bool, form: str) -> str:
 
 
 def _fitted(sizes: pd.DataFrame, labels: Labels, *, several: bool, panel_in: float) -> tuple[str, float]:
-    """Longest of `FORMS` whose lines all fit a panel, and the size of letters. If none fits, letters are smaller."""
     usual = font_manager.FontProperties(size="small").get_size_in_points()
     for form in FORMS:
         lines = (_size(row, labels, several=several, form=form) for row in sizes.to_dict("records"))
@@ -104,7 +87,6 @@ def _fitted(sizes: pd.DataFrame, labels: Labels, *, several: bool, panel_in: flo
 
 
 def _counted(sizes: pd.DataFrame) -> dict[str, str]:
-    """Number of clusters of each dataset, in the words of the legend."""
     return {
         dataset: f" ({style.count_range(rows['n_clusters'])} {rows['cluster'].iloc[0]}s)"
         for dataset, rows in sizes.groupby("dataset")
@@ -112,11 +94,6 @@ def _counted(sizes: pd.DataFrame) -> dict[str, str]:
 
 
 def _make_room(axis: Axes, rows: float) -> None:
-    """Leave room above the data of panels for lines of text.
-
-    Args:
-        rows: number of lines of text, divided by the height of a panel in inches.
-    """
     letters = font_manager.FontProperties(size="small").get_size_in_points() / 72
     share = min(rows * LINE * letters + 0.03, 0.6)
     axis.set_ylim(0, axis.get_ylim()[1] / (1 - share))

@@ -5,28 +5,6 @@ import pandas as pd
 from rubric_order.tables.columns import Column, Estimated, Flags, Number, OrderPValue, Row, cell, numbers, texts
 from rubric_order.tables.spec import Rows, Table, Taken, card_tests, taken, wide
 
-CAPTION = (
-    "Which positions of the prompt are selected. Chi-square against uniform and the shares of the first and the last "
-    "position are as in Xu et al. (2026), Table 2. Cramer's V has a {bootstrap[confidence]:.0%} bootstrap interval "
-    "that allows for chance making V positive. Column direction is the direction of bias. Each ordering counts once "
-    "for each item. Where reads are lost, selections are compared with what the other reads showed. p is from a test "
-    "that takes {cluster}s, not reads, as the sample (Rao and Scott). p rotation is from a permutation test that "
-    "remains reliable with few {cluster}s; the larger of the two p-values counts. * means a p of at most 3% after "
-    "Holm's adjustment for the tests that decide the judge's bias card; tests that do not decide it have no mark. "
-    "The CSV file also has Holm's adjustment for all judges, datasets and scales of the study. Corrected V is V "
-    "without what chance adds to it. Detectable V is the smallest V that would have been found with a probability of "
-    "80%. The direction comes from simultaneous intervals of all shares, not from the largest share: near uniform "
-    "means that all intervals are within {direction[near_uniform]:.0%} of the uniform share, undetermined that they "
-    "are too wide to tell. Where the readout is option probabilities, chi-square is computed from summed "
-    "probabilities: it is a description, not a test. What is selected is not what is preferred. V depends on how "
-    "decisive the judge is and on the number of levels, and does not show a preference that changes with the score. "
-    "So V compares neither judges nor scales (table Position preference does), and scores can change with the order "
-    "where V is 0 (see table Effect on scores). Saturated means that the commonest score takes 95% of the reads, or "
-    "that 95% of the pairs of reads of an item agree (same %). The order then has next to nothing to change, "
-    "selections cannot show a preference, and there is no detectable V. Where nothing varies there is no interval. "
-    "The CSV file has every interval, and bounds that allow for whatever reads without a score could have selected. "
-    "Few clusters means fewer than 30 {cluster}s; intervals are then somewhat too short."
-)
 KEYS = ["judge", "dataset", "strategy", "n", "readout", "cluster"]
 TESTS = ["p", "p_cluster", "p_rotation", "p_holm", "p_bh", "n_tests"]
 VARIETY = ["commonest_share", "discordant_pairs", "discordant_share"]

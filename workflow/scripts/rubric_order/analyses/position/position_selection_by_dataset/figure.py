@@ -8,21 +8,9 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Share of each position of the prompt among the selections of each judge, under strategy {strategy} with {n} "
-    "score levels. There is one panel for each dataset, and one line for each judge. Bars are "
-    "{bootstrap[confidence]:.0%} bootstrap intervals over {cluster}s, where anything varies; the dotted line is "
-    "selection of every position equally often. Hollow points are those of a saturated judge: the order has next to "
-    "nothing to change, and equal shares do not show that the judge has no preference. How far shares are apart "
-    "depends on how decisive a judge is. After Figure 5 of the earlier version of Xu et al."
-)
-
 
 def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
     """Share of each position with intervals: one panel per dataset, one line per judge, and uniform shares.
-
-    Args:
-        position_selection: estimates, see `position_selection.estimate`.
 
     Source: after Figure 5 of the earlier version of Xu et al.
     """

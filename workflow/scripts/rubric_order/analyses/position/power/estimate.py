@@ -20,12 +20,6 @@ ASSUMED, MEASURED = "assumed", "measured"
 def design_effect(reads: np.ndarray, correlation: np.ndarray) -> np.ndarray:
     """Design effect of K reads per item with correlation rho: 1 + (K - 1) rho.
 
-    Args:
-        reads: K, number of reads per item.
-        correlation: rho, the correlation of two reads of an item, each as an indicator of whether it selects a
-            position. It is 0 for independent reads. It is 1 for identical reads, such as greedy repeats of one prompt,
-            which count as one read.
-
     Source: Kish (1965), Survey Sampling, Section 5.4.
     """
     return 1 + (np.asarray(reads) - 1) * np.asarray(correlation)
@@ -43,17 +37,6 @@ def estimate(
 ) -> pd.DataFrame:
     """The smallest V that would be found, for assumed studies and for existing ones.
 
-    Args:
-        position_selection: estimates, see `position_selection.estimate`. Only design effects of selected options are
-            used, and not those of saturated judges.
-        n: number of positions of the assumed studies.
-        items: numbers of items of the assumed studies. There is one study for every combination of items, budget and
-            correlation.
-        budgets: numbers of reads per item of the assumed studies.
-        correlations: correlations of two reads of an item, in the assumed studies.
-        level: level of the test of uniform selection.
-        power: probability with which the test finds a V.
-
     Returns:
         One row per study. `source` is ``assumed``, or ``measured`` for an existing study. A measured study also has its
         `KEYS`, the kind of its clusters (`cluster`) and its `cramers_v`. Columns are:
@@ -64,11 +47,6 @@ def estimate(
           function `design_effect`.
         - `n_effective`: number of independent reads that would determine the shares as well.
         - `detectable_v`: smallest V that would be found.
-
-        A measured correlation is negative if two reads of an item select the same position less often than independent
-        reads do. This happens if a judge keeps to its score, because balanced orderings show this score at each
-        position equally often. A measured correlation is missing if items have one read, or if groups are the clusters.
-        Items of assumed studies are independent.
 
     Source: `uniformity.detectable_v`.
     """

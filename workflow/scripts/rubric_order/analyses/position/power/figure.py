@@ -12,28 +12,11 @@ from rubric_order.base.labels import Labels
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Smallest position bias (Cramér's V over {power[n]} positions) that a test of uniform selection at "
-    "{power[level]:.1%} finds with {power[power]:.0%} power, by number of items. Left: each item has K reads, with "
-    "correlation ρ. Identical reads (ρ = 1), such as greedy repeats of one prompt, count as one read, however many "
-    "there are. Right: each judge and dataset of study {study}. Filled marks are the smallest V by the design effect "
-    "of its own reads over {cluster}s; hollow marks are the V that was observed, not corrected for chance; grey lines "
-    "are those of independent reads. A hollow mark below its filled one is a bias that the study was too small to "
-    "find reliably, or no bias. If a judge keeps to its score, its reads of an item avoid each other's positions and "
-    "are worth more than independent ones; where it always keeps to its score, there is no mark. Items of assumed "
-    "studies are independent."
-)
 DASHES = ((0, ()), (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 
 
 def draw(power: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Smallest detectable V by the number of items: assumed studies on the left, judges of one study on the right.
-
-    Judges are drawn only for scales with as many levels as the assumed studies have positions.
-
-    Args:
-        power: estimates, see `power.estimate`.
-    """
+    """Smallest detectable V by the number of items: assumed studies on the left, judges of one study on the right."""
     assumed = power[power["source"] == "assumed"]
     n = int(assumed["n"].iloc[0])
     made = view.rows(power, "study", "profile", "strategy", "cluster", source="measured", n=n)

@@ -40,33 +40,20 @@ def estimate(
 ) -> pd.DataFrame:
     """Random-effects summary of position preference and its contrasts over judges and datasets.
 
-    Args:
-        scores: reads from which the estimates come, for the correlations of the estimates' errors; see `blocks.blocks`.
-        position_preference: estimates, see `position_preference.estimate`; estimates without a standard error are left
-            out.
-        confidence: nominal coverage of the intervals, such as 0.95.
-
     Returns:
         One row per `term` of a study, profile, condition, strategy, scale, `readout`, `cluster`, `quantity` and, for
         ``preference``, `position`. A term is estimated from all judges and datasets of the study that have the quantity
         (`n_judges`, `n_datasets`, `n_estimates`), if there are at least two estimates. `term` is one of:
 
-        - ``mean``: mean with its interval, `p` and `df`, see `random_effects.summary`. The study's judges and datasets
-          count as a sample of a population of judges and datasets, and the mean is the population's.
+        - ``mean``: mean with its interval, `p` and `df`, see `random_effects.summary`.
         - ``sd_judge``, ``sd_dataset``, ``sd_rest``: standard deviation of the true values between judges, between
-          datasets, and of the rest. The rest is particular to one judge on one dataset.
+          datasets, and of the rest.
         - ``heterogeneity``: Cochran's Q, with its `p`.
         - ``error_correlation``: mean correlation of the sampling errors of two judges on one dataset, computed from
           what each cluster adds to both estimates.
         - ``judge``, ``dataset``: shrunken estimate of the judge that column `judge` names, or of the dataset that
           column `dataset` names.
         - ``both``: shrunken estimate of one judge on one dataset.
-
-        Shrunken estimates have no intervals, and the intervals of table `position_preference` do not apply to them.
-
-        Judges read the same items, so their sampling errors on one dataset are correlated. The mean over judges is
-        therefore less certain than if each judge had read other items. Errors on two datasets are independent. A few
-        judges say little about differences between judges: see `df`.
     """
     with_errors = position_preference[(position_preference["dataset"] != EVERY) & (position_preference["se"] > 0)]
     influence = _influence(scores)
@@ -119,16 +106,7 @@ def _influence(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> dict[tuple[Any,
 def _correlations(
     setting: dict[str, Any], block: pd.DataFrame, dataset: np.ndarray, influence: Mapping[tuple[Any, ...], Influence]
 ) -> np.ndarray:
-    """Correlations between the sampling errors of the estimates in one summary, shape (m, m).
-
-    They are 0 between datasets, and equal for all pairs of judges on one dataset.
-
-    Args:
-        setting: columns that the estimates of the summary share.
-        block: the estimates, one per row.
-        dataset: index of each estimate's dataset, from 0, shape (m,).
-        influence: dictionary from block, readout and kind of cluster to the influences of its clusters.
-    """
+    """Correlations between the sampling errors of the estimates in one summary, shape (m, m)."""
     position = setting["position"]
     quantity = (setting["quantity"], 0 if pd.isna(position) else int(position))
     columns = []
@@ -144,13 +122,11 @@ def _correlations(
 
 
 def _mean_correlation(dataset: np.ndarray, correlations: np.ndarray) -> float:
-    """Mean correlation over the pairs of estimates on the same dataset; NaN without such a pair."""
     pairs = np.triu(dataset[:, None] == dataset, 1)
     return float(correlations[pairs].mean()) if pairs.any() else np.nan
 
 
 def _terms(found: random_effects.Summary, block: pd.DataFrame, levels: dict[str, list[str]]) -> Iterator[Row]:
-    """The rows of one summary."""
     everywhere = {"judge": EVERY, "dataset": EVERY}
     mean = {"estimate": found.mean, "ci_low": found.low, "ci_high": found.high, "p": found.p, "df": found.df}
     yield everywhere | {"term": "mean"} | mean
@@ -160,5 +136,5 @@ def _terms(found: random_effects.Summary, block: pd.DataFrame, levels: dict[str,
     for name, values in found.shrunken.items():
         for level, value in zip(levels[name], values, strict=True):
             yield everywhere | {name: level, "term": name, "estimate": float(value)}
-    for judge, dataset, value in zip(block["judge"], block["dataset"], np.asarray(found.own), strict=True):
+    for judge, dataset, value in zip(block["judge"], block["dataset"], np.asarray(found.predictions), strict=True):
         yield {"judge": judge, "dataset": dataset, "term": "both", "estimate": float(value)}

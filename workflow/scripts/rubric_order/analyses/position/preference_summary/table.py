@@ -6,17 +6,6 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import Estimated, Row, cell, numbers, texts
 from rubric_order.tables.spec import Rows, Table, Taken, select, taken, wide
 
-CAPTION = (
-    "Position preference over all judges and datasets of a study, in log-odds: the mean with its "
-    "{bootstrap[confidence]:.0%} interval (random effects by REML, interval by Hartung and Knapp), and the standard "
-    "deviations of the true values between judges, between datasets, and of the rest. The rest is particular to one "
-    "judge on one dataset. The mean describes the judges and datasets of which these are a sample, not these alone. "
-    "With few of them the interval is wide and the deviations are rough. Where a deviation is missing, the study "
-    "cannot separate it from the rest. Judges read the same items, so their sampling errors on one dataset are "
-    "correlated (r of errors, the mean over pairs of judges); mean and deviations allow for this. Judges must be at "
-    "one temperature for their mean to be meaningful. The CSV file has each judge and dataset, shrunken towards the "
-    "mean according to its error."
-)
 KEYS = ["profile", "strategy", "n", "readout", "quantity", "position"]
 TERMS = {"sd_judge": "sd of judges", "sd_dataset": "sd of datasets", "sd_rest": "sd of the rest"}
 TERMS |= {"error_correlation": "r of errors"}
@@ -24,7 +13,6 @@ MEAN = Taken({"estimate": "mean", "ci_low": "mean_low", "ci_high": "mean_high"},
 
 
 def _settings(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per profile, strategy, scale, readout, quantity and position: mean and standard deviations."""
     deviations = [taken({"term": term}, estimate=term) for term in TERMS]
     return wide(select(rows, judge=EVERY), KEYS, [MEAN, taken({"term": "mean"}, "n_judges", "n_datasets"), *deviations])
 

@@ -20,11 +20,6 @@ SETTING = ["judge", "profile", "strategy", "readout", "cluster", "n", "quantity"
 def estimate(position_selection: pd.DataFrame, *, studies: Sequence[str]) -> pd.DataFrame:
     """Cramer's V of each dataset and its mean over datasets, which may come from several studies.
 
-    Args:
-        position_selection: estimates, see `position_selection.estimate`.
-        studies: names of the studies. If several studies have the same judge, profile, strategy, scale and dataset, the
-            first of these studies counts.
-
     Returns:
         One row per judge, profile, strategy, scale, `readout`, `cluster`, dataset (``mean``: the mean over the
         `n_datasets`) and `quantity`. `quantity` is ``cramers_v``, or ``cramers_v_corrected``, which is without what

@@ -3,24 +3,14 @@
 import pandas as pd
 
 from rubric_order.base.keys import MEAN
-from rubric_order.tables.columns import Row, Text, each_row, texts, with_interval
+from rubric_order.tables.columns import Row, Text, each_row, estimate_text, texts
 from rubric_order.tables.spec import Rows, Table, same, select, taken, wide
 
-CAPTION = (
-    "Corrected Cramer's V of position selection by number of score levels, as in Xu et al. (2026), Table 4. Corrected "
-    "means without what chance adds to V. Each cell is the mean over datasets; in brackets are their number and how "
-    "many of them are saturated, where selections cannot show a preference. The {bootstrap[confidence]:.0%} interval "
-    "of the mean combines those of the datasets, which are independent. The same preference gives another V on "
-    "another number of levels, and where the judge is more or less decisive. V compares selections, not preferences "
-    "(table Position preference does). The CSV file has V of each dataset, with and without what chance adds; the "
-    "paper's V is the one with it."
-)
 KEYS = ["judge", "readout", "cluster", "n", "dataset"]
 VALUES = [same("n_datasets", "n_saturated"), "cramers_v", "cramers_v_corrected"]
 
 
 def _by_scale(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows and columns of Xu et al. (2026), Table 4, with intervals. Only the CSV file has single datasets."""
     means = select(rows, dataset=MEAN)
     values = [taken({"n": n}, cell=f"n = {n}") for n in sorted(means["n"].unique())]
     return wide(means.assign(cell=each_row(_cell)(means)), ["judge", "readout"], values)
@@ -28,7 +18,7 @@ def _by_scale(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _cell(row: Row) -> str:
     saturated = f", {row['n_saturated']} saturated" if row["n_saturated"] else ""
-    v = with_interval(*(row[f"cramers_v_corrected{end}"] for end in ("", "_low", "_high")))
+    v = estimate_text(*(row[f"cramers_v_corrected{end}"] for end in ("", "_low", "_high")))
     return f"{v} ({row['n_datasets']}{saturated})"
 
 

@@ -28,8 +28,7 @@ class Laid(NamedTuple):
     Attributes:
         by_ordering: scores by ordering; None unless items share at least two orderings.
         orderings: the orderings that items share, shape (D, n); no rows if `by_ordering` is None.
-        by_position: for each of the n levels, scores by the position of the level; empty if not every level is shown in
-            every position.
+        by_position: for each of the n levels, scores by the position of the level.
         units: dictionary from kind of cluster to the index of each item's cluster.
         scores: scores of the reads that have one, shape (n_reads,).
         n_reads: number of reads with a score.
@@ -58,58 +57,21 @@ def estimate(
 ) -> pd.DataFrame:
     """Shifts of the mean score in points, of each dataset and of all of a study's datasets together.
 
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`. A strategy is used if it shows every
-            score in every position, or if its items share at least two orderings (see `designs.Design.shared`). Each
-            ordering counts once for each item, however often it was read.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of the random signs of clusters.
-        sign_changes: number of draws that show the effect of chance. Each draw keeps or reverses, at random, all
-            effects of the orderings in a cluster together.
-        points: margin of `p_bounded`, the size from which on a shift is not small, in points.
-        clusters: kinds of clusters that are the sample, see `keys.CLUSTERS`.
-
     Returns:
         One row per group of `KEYS` (dataset ``all``: the items of all datasets), `readout`, `cluster`, `quantity`, and
-        the `ordering`, or the `score` and `position`, that the quantity is about. A point is one score level. In
-        a dataset's rows, scores are numbered as in the dataset's scale, which begins with 0 or 1. In the rows of
-        dataset ``all`` they are numbered in the same way, but from 1 if the scales of its datasets begin with different
-        numbers. `mean_score` is the mean score under the ordering of the row, or with the level at the position of the
-        row.
+        the `ordering`, or the `score` and `position`, that the quantity is about. A point is one score level. In a
+        dataset's rows, scores are numbered as in the dataset's scale, which begins with 0 or 1.
 
         `quantity` is one of:
 
         - ``ordering``: mean score under an ordering minus the mean over all orderings.
-        - ``usual_minus_balanced``: the same shift for the ordering 1 to n. `p_order` tests by the signs of clusters
-          whether this shift is 0.
+        - ``usual_minus_balanced``: the same shift for the ordering 1 to n.
         - ``ascending_minus_descending``: mean score under the ordering 1 to n minus mean score under the ordering n to
           1.
-        - ``largest_gap``: largest difference between the mean scores of two orderings. `chance` is the mean of the gaps
-          that chance makes if the order has no mean effect. `chance_high` is the quantile of these gaps at
-          `confidence`.
-        - ``level_position``: mean score if a level (`score`) is at a `position`, minus the mean over positions. The
-          position of one level limits the positions of the other levels. So ``level_position`` says in which orderings
-          scores are high, but not which level is the cause.
+        - ``largest_gap``: largest difference between the mean scores of two orderings.
+        - ``level_position``: mean score if a level (`score`) is at a `position`, minus the mean over positions.
         - ``order_test``: root mean square of the shifts, `mean_score` over all orderings, and `p_order` of no mean
-          effect of the order, see `additive.no_shift`. The test uses orderings if items share their orderings, and
-          otherwise positions of levels. `p_holm` and `p_bh` are `p_order` adjusted for the `n_tests` tests of the
-          family.
-
-        The fit has an intercept for each item, so a missing score makes the shift of its ordering less precise, but
-        does not bias it. If each item has its own orderings, as under strategy `random`, the only quantities are
-        ``level_position`` and ``order_test``. If not every score is shown in every position, there is no
-        ``level_position``.
-
-        Intervals are from a jackknife over clusters, with Student's t of `df` degrees of freedom, see
-        `resampling.degrees`. A shift that does not vary between clusters has no interval. ``ordering`` and
-        ``usual_minus_balanced`` also have `p_bounded`, the p-value of the hypothesis that the shift is `margin` or
-        more. This p-value allows for a shift that only a few clusters have, see `equivalence.p_bounded`.
-        `effective_clusters` is the number of equal clusters that would determine a mean as well. `heaviest` is the
-        share of the items that the largest cluster has.
-
-        `flag` says ``saturated`` if the commonest score has a share (`commonest`) of at least `SATURATED`. It says
-        ``no variation`` if no item's scores differ between reads, and ``few clusters`` if `effective_clusters` is below
-        `uniformity.FEW_CLUSTERS`.
+          effect of the order, see `additive.no_shift`.
     """
     laid: dict[tuple[Any, ...], dict[str, Laid]] = {}
     for block in blocks.blocks(scores):
@@ -137,18 +99,11 @@ def estimate(
 
 
 def _alike(block: blocks.Block) -> bool:
-    """True if items share at least two orderings, see `designs.Design.shared`."""
     return block.design.common.sum() > 1 and block.design.shared
 
 
 def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid:
-    """Scores of one block and readout.
-
-    Args:
-        block: the reads.
-        values: score of each read of each item, shape (n_items, K); NaN for a read without a score.
-        kinds: kinds of clusters, see `keys.CLUSTERS`.
-    """
+    """Scores of one block and readout."""
     score, items = values[block.item, block.column], len(block.items)
     scored = ~np.isnan(score)
     same, common = _alike(block), block.common
@@ -202,7 +157,6 @@ def _stacked(tables: Iterable[additive.Cells]) -> additive.Cells:
 def _of_reads(
     shared: Row, laid: Laid, draws: int, confidence: float, seed: int, points: float
 ) -> Iterator[tuple[Row, Row]]:
-    """All rows of some reads with one kind of cluster, as parts for `tidy.from_parts`."""
     unit = laid.units[shared["cluster"]]
     sizes = np.bincount(unit).astype(float)
     effective = resampling.effective(sizes)
@@ -280,7 +234,6 @@ def _contrasts(orderings: np.ndarray, fit: additive.Shifts, chance: dict[str, An
 
 
 def _gap(fit: additive.Shifts, cluster: str, draws: int, confidence: float, seed: int) -> Row:
-    """The largest gap between orderings, and the gaps that chance makes."""
     gaps = additive.gaps_by_chance(fit.influence, draws=draws, seed=seed)
     rows = {"quantity": "largest_gap", "estimate": np.ptp(fit.shift), "chance": gaps.mean()}
     rows["chance_high"] = np.quantile(gaps, confidence)
@@ -288,7 +241,6 @@ def _gap(fit: additive.Shifts, cluster: str, draws: int, confidence: float, seed
 
 
 def _test(fits: list[additive.Shifts], by: int, p: float) -> Row:
-    """The test of no mean effect of the order, and the root mean square of the tested shifts."""
     shift = np.concatenate([fit.shift for fit in fits]) if fits else np.array([np.nan])
     level = fits[0].level + by if fits else np.nan
     return {"quantity": "order_test", "estimate": np.sqrt((shift**2).mean()), "p_order": p, "mean_score": level}

@@ -14,24 +14,12 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Mean score of the same items under each ordering of the score levels, less the mean over all orderings of "
-    "strategy {strategy}, in points, with {bootstrap[confidence]:.0%} intervals by Student's t over {cluster}s. The "
-    "point of the usual ordering is filled. Orderings are written as they stand in the prompt, first level first. "
-    "Without an effect of the order, one interval in twenty misses 0 at a confidence of 95%; the test of all "
-    "orderings together is in table Effect on scores. A saturated judge gives one score nearly always, so points at "
-    "0 say nothing about the order."
-)
 MOST_NAMES = 24  # largest number of orderings that are written at the axis
 LOOKS = {Readout.HARD: "selected option", Readout.SOFT: "option probabilities"}
 
 
 def draw(score_effects: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
-    """Shift of the mean score under each ordering: one panel per judge, one row per ordering.
-
-    Args:
-        score_effects: estimates, see `score_effects.estimate`.
-    """
+    """Shift of the mean score under each ordering: one panel per judge, one row per ordering."""
     chosen = view.rows(score_effects, "study", "profile", "strategy", "n", "dataset", "cluster", quantity="ordering")
     chosen = rows_with(chosen, readout=view.readouts)
     if chosen.empty:
@@ -73,5 +61,4 @@ def _draw_panel(axis: Axes, shifts: pd.DataFrame, orderings: list[str], readouts
 
 
 def _scores(ordering: str) -> list[str]:
-    """Scores of an ordering. Blanks separate them in `ordering` if any score has two digits."""
     return ordering.split() if " " in ordering else list(ordering)

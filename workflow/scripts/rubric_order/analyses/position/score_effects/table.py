@@ -6,21 +6,6 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import Number, OrderPValue, estimates, filled, texts
 from rubric_order.tables.spec import Rows, Table, card_tests, taken, wide
 
-CAPTION = (
-    "By how many points the order of the score levels moves the mean score of the same items. Usual less balanced is "
-    "the mean score under the usual ordering (1 to n) less that over all orderings of the strategy. Ascending less "
-    "descending is the mean score under 1 to n less that under n to 1. {bootstrap[confidence]:.0%} intervals use "
-    "Student's t over {cluster}s. Largest gap is that between the mean scores of two orderings; the mean gap that "
-    "chance makes is in brackets. Column p tests whether the order moves the mean score at all (signs of {cluster}s' "
-    "shifts changed {score_effects[sign_changes]} times). Column p, usual tests whether the usual ordering does. * "
-    "means a p of at most 3% after Holm's adjustment for the tests that decide the judge's bias card; tests that do "
-    "not decide it have no mark. The CSV file also has Holm's adjustment for all judges, profiles and scales. Both "
-    "tests are blind to an order that raises the scores of some {cluster}s as much as it lowers those of others. "
-    "Where each ordering is read once, one item's scores differ by chance too, so only means over items are shown. A "
-    "saturated judge gives one score nearly always, so its scores cannot show what the order does. Strategies without "
-    "one set of orderings for all items have only the test, made on the positions of levels. Rows are of all datasets "
-    "together; the CSV file has each dataset."
-)
 KEYS = ["judge", "profile", "dataset", "strategy", "n", "readout"]
 USUAL, REVERSED = "usual_minus_balanced", "ascending_minus_descending"
 OF_TEST = ["p_holm", "p_bh", "n_tests", "mean_score", "commonest", "flag"]
@@ -29,13 +14,7 @@ CHANCE = filled(" ({gap_by_chance:.2f})")
 
 
 def _rows(score_effects: pd.DataFrame, order_tests: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, profile, dataset, strategy, scale and readout: shifts of the mean score with intervals.
-
-    Returns:
-        `p_order` tests any effect of the order, `usual_p` the effect of the usual ordering. `p_card` and `usual_p_card`
-        are these p-values after the card's adjustment; each has a value only if its test is a finding of the judge's
-        card.
-    """
+    """One row per judge, profile, dataset, strategy, scale and readout: shifts of the mean score with intervals."""
     values = [
         *(USUAL, REVERSED, taken("order_test", "p_order"), taken(USUAL, p_order="usual_p")),
         card_tests(order_tests, KEYS, "points"),

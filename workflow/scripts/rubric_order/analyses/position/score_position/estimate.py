@@ -21,25 +21,14 @@ def estimate(
 ) -> pd.DataFrame:
     """Positions at which each score is selected, of each dataset and of all of a study's datasets together.
 
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`.
-        resamples: number of resamples of the bootstrap over clusters. Each dataset is resampled to its own size.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        seed: seed of the bootstrap.
-
     Returns:
         One row per group of `KEYS` (dataset ``all``: all datasets), `readout`, `cluster`, `quantity`, `score` and
-        `position`, for strategies that show every score in every position. In a dataset's rows, scores are
-        numbered as in the dataset's scale, which begins with 0 or 1. In the rows of dataset ``all`` they are numbered
-        in the same way, but from 1 if the scales of its datasets begin with different numbers. `quantity` is one of:
+        `position`, for strategies that show every score in every position. In a dataset's rows, scores are numbered as
+        in the dataset's scale, which begins with 0 or 1. `quantity` is one of:
 
         - ``share``: the position's share of the score's selections, as in Xu et al.; NaN if the score was never
           selected.
         - ``rate``: among the reads that show the score at the position, share that select the score.
-
-        Without position bias, every share is 1/n, and the rates of one score are equal. `n_selected` is the number of
-        selections of the score in all positions (a sum of probabilities in readout `soft`). `n_reads` is the number of
-        reads with the readout.
 
     Source: the earlier version of Xu et al., Section 5.3, Table 5.
     """
@@ -47,7 +36,7 @@ def estimate(
     lowest: dict[tuple[Any, ...], set[int]] = {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if block.crossed else ():
-            table = selections.by_score(block, readout).transpose(1, 0, 2, 3).reshape(len(block.items), -1)
+            table = selections.score_selections(block, readout).transpose(1, 0, 2, 3).reshape(len(block.items), -1)
             for cluster in CLUSTERS:
                 unit = block.units(cluster)
                 name = f"score position {block.keys['dataset']}"
@@ -72,7 +61,6 @@ def estimate(
 
 
 def _cells(shared: Row, sums: np.ndarray, lowest: int, confidence: float) -> Iterator[tuple[Row, Row]]:
-    """The rows of shares and of rates, for each score and position, as parts for `tidy.from_parts`."""
     n = shared["n"]
     score, position = (axis.ravel() + first for axis, first in zip(np.indices((n, n)), (lowest, 1), strict=True))
     shared = shared | {"n_reads": int(sums[0, 1].sum() / n)}

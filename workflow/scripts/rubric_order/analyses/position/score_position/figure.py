@@ -11,22 +11,9 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Share of each position among the selections of each score, in percent, under strategy {strategy}. Colours show "
-    "how far a share is from the equal share: red above, blue below. Bold numbers have a {bootstrap[confidence]:.0%} "
-    "bootstrap interval over {cluster}s that does not contain the equal share. At a confidence of 95%, about one in "
-    "twenty cells of a judge without bias is bold. The quantity is that of Table 5 of the earlier version of Xu et "
-    "al."
-)
-
 
 def draw(score_position: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> Figure:
     """Share of each position among the selections of each score: one heat map per judge, centred on equal shares (1/n).
-
-    Numbers are percentages. A number is bold if its interval does not contain 1/n.
-
-    Args:
-        score_position: estimates, see `score_position.estimate`.
 
     Source: the earlier version of Xu et al., Table 5, as a picture.
     """
@@ -52,14 +39,7 @@ def draw(score_position: pd.DataFrame, *, view: View, layout: Layout, labels: La
 
 
 def _draw_panel(axis: Axes, shares: pd.DataFrame, n: int, furthest: float) -> AxesImage:
-    """The shares of one judge.
-
-    Args:
-        axis: panel to draw in.
-        shares: shares of the judge, one row per score and position.
-        n: number of score levels.
-        furthest: largest distance of a share of any judge from 1/n, in percentage points.
-    """
+    """The shares of one judge."""
     share, low, high = (
         100 * shares.pivot(index="score", columns="position", values=column).to_numpy()
         for column in ("estimate", "ci_low", "ci_high")

@@ -6,18 +6,10 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import Flags, Number, OfRows, each_row, texts
 from rubric_order.tables.spec import Rows, Table, Value, estimate, same, wide
 
-CAPTION = (
-    "Share of each position among the selections of each score, in percent, as in the earlier version of Xu et al., "
-    "Table 5. Without position bias all shares are equal. * means that the {bootstrap[confidence]:.0%} bootstrap "
-    "interval over {cluster}s does not contain the equal share. The CSV file has each dataset, the intervals, and how "
-    "often each score was selected when it stood at each position. Few clusters means fewer than 30 {cluster}s; "
-    "intervals are then somewhat too short."
-)
 KEYS = ["judge", "dataset", "readout", "cluster", "score"]
 
 
 def _rows(score_position: pd.DataFrame, *, n: int) -> pd.DataFrame:
-    """One row per judge, dataset, readout and score: share and rate of each position, with intervals."""
     values: list[Value] = [same("n_selected", "n_reads", "n_clusters")]
     for quantity, name in (("share", "pos"), ("rate", "rate")):
         values += [estimate(quantity, f"{name}{position}", position=position) for position in range(1, n + 1)]
@@ -25,7 +17,6 @@ def _rows(score_position: pd.DataFrame, *, n: int) -> pd.DataFrame:
 
 
 def _shares(rows: pd.DataFrame) -> list[Number]:
-    """The columns of the earlier version of Xu et al., Table 5."""
     positions = [position for position in range(1, len(rows.columns)) if f"pos{position}" in rows]
     shares = {f"pos{position}": f"P{position}" for position in positions}
     stars = {name: _unequal(name, 1 / len(positions)) for name in shares}
@@ -35,7 +26,6 @@ def _shares(rows: pd.DataFrame) -> list[Number]:
 
 
 def _unequal(name: str, equal: float) -> OfRows:
-    """A function that adds a star if the interval of a share does not contain the equal share."""
     return each_row(lambda row: "*" if row[f"{name}_low"] > equal or row[f"{name}_high"] < equal else "")
 
 

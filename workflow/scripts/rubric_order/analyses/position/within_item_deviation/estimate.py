@@ -1,14 +1,4 @@
-"""Variation of the scores of one item from read to read, and the part that is due to the order of the options.
-
-The model of the score of item i, read under ordering o, is
-
-    score = item_i + ordering_o + (item by ordering)_io + repetition_io,
-
-with repetitions independent of each other. The variance of repetitions may depend on the item and on the ordering: a
-judge can be surer of itself in one ordering than in another. Reads of different orderings differ by all terms except
-the first. The part of repetition can be estimated if repeats or option probabilities give its variance in each
-ordering, see `repetition.variances`. Otherwise interaction and repetition cannot be distinguished.
-"""
+"""Variation of the scores of one item from read to read, and the part that is due to the order of the options."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -30,14 +20,7 @@ Split = tuple[Callable[[np.ndarray], dict[str, np.ndarray]], np.ndarray, np.ndar
 
 
 def item_moments(values: np.ndarray) -> np.ndarray:
-    """Number of each item's scores, their variance (divisor: their number minus 1), and the root of the variance.
-
-    Args:
-        values: scores, items by reads, NaN without a score, shape (m, K).
-
-    Returns:
-        Shape (m, 3); variance and root are NaN with fewer than two scores.
-    """
+    """Number of each item's scores, their variance (divisor: their number minus 1), and the root of the variance."""
     count = (~np.isnan(values)).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.nansum(values, axis=1) / count
@@ -47,33 +30,13 @@ def item_moments(values: np.ndarray) -> np.ndarray:
 
 
 def parts(reads: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """Moments of each item on which the split of the variance within items depends.
-
-    Args:
-        reads: scores under different orderings, shape (m, D). If orderings are repeated, means over the repeats. NaN
-            for a read without a score.
-        noise: variance of one read by repetition alone, mean over the item's orderings, shape (m,); NaN if neither
-            repeats nor option probabilities give it.
-
-    Returns:
-        Shape (m, 3 + D): 1, the variance of the item's reads, `noise`, and each read's deviation from their mean.
-    """
+    """Moments of each item on which the split of the variance within items depends."""
     deviation = np.nan_to_num(reads - np.nanmean(reads, axis=1, keepdims=True))
     return np.column_stack([np.ones(len(reads)), item_moments(reads)[:, 1], noise, deviation])
 
 
 def unit_parts(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Moments of each cluster, from its items' moments. The split is computed from sums of these rows over clusters.
-
-    Args:
-        table: moments of each item, one row per item, see `parts`, shape (m, 3 + D).
-        unit: index of each item's cluster, from 0 and without gaps, shape (m,).
-
-    Returns:
-        Shape (n_clusters, 6 + 2D). The columns of a cluster are 1; the sums of `parts` over its items; and three terms
-        for the variance of the orderings' means: the squared number of items, the sum of squares of the summed
-        deviations, and the summed deviations times the number of items.
-    """
+    """Moments of each cluster, from its items' moments. The split is computed from sums of these rows over clusters."""
     sums = resampling.sum_units(table, unit)
     count, deviation = sums[:, :1], sums[:, 3:]
     squares = (deviation**2).sum(axis=1, keepdims=True)
@@ -82,27 +45,6 @@ def unit_parts(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True, known: bool = True) -> dict[str, np.ndarray]:
     """Components of the variance of a read whose ordering is drawn at random, by the method of moments.
-
-    Estimates are not cut off at 0, so the estimate of a small component can be negative.
-
-    Args:
-        sums: sums of `unit_parts` over clusters, shape (..., 6 + 2D).
-        repeats: number of reads over which each score was averaged before it was given to `parts`; 1 for single reads.
-        crossed: True if all items were read in the same D orderings, from which one is drawn. Otherwise each item's
-            reads are themselves draws.
-        known: True if the variance by repetition was given to `parts`; False if it was NaN.
-
-    Returns:
-        Dictionary from component to its values, each of shape (...). If `known`, the components are:
-
-        - ``repetition``: variance of the reads of one item in one ordering, as a mean over items and orderings.
-        - ``ordering``: variance over orderings that repetition does not explain.
-        - ``ordering_share``: share of ``ordering`` in the sum of ``ordering`` and ``repetition``.
-        - ``shift``, ``interaction``, only for crossed reads: the two parts that add up to ``ordering``. All items have
-          ``shift`` in common; ``interaction`` differs from item to item.
-
-        If `known` is False, crossed reads have ``shift`` and ``rest``. ``rest`` is the residual mean square:
-        repetition, plus D / (D - 1) times interaction. Reads that are not crossed have no components in this case.
 
     Source: two-way analysis of variance with fixed orderings and random items (Searle, Casella and McCulloch, 1992,
     Chapter 4). The share of chance in the variance of the orderings' means is computed over clusters, so items of one
@@ -140,27 +82,13 @@ def estimate(
 ) -> pd.DataFrame:
     """Variation of an item's scores from read to read, and its split into ordering and repetition.
 
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`.
-        confidence: confidence of the intervals, which are from a jackknife over clusters, with Student's t.
-        temperatures: for each judge whose scores are drawn from its option probabilities, a dictionary from profile to
-            temperature, see `repetition.variances`.
-
     Returns:
         One row per group of `KEYS`, `readout`, `cluster` and `quantity`. `quantity` is one of:
 
         - ``mean_sd``: mean over items of the standard deviation of an item's scores (divisor: their number minus 1), as
           in Xu et al.
         - ``variance``: mean over items of the square of this standard deviation.
-        - parts of the variance, for strategies of several orderings, see `split`. If repeats or option probabilities
-          give the variance of repetition in each ordering, the parts are ``repetition``, ``ordering`` and
-          ``ordering_share``, and also ``shift`` and ``interaction`` if all items are read equally often in each
-          ordering. If neither source gives the variance, there are parts only if all items are read equally often in
-          each ordering: ``shift`` and ``rest``.
-
-        `repetition_from` says which source gives the variance of repetition; it is empty if neither does. `n_items`
-        counts items with at least two scores. For the parts, if all items are read equally often in each ordering, it
-        counts items with a score from every read.
+        - parts of the variance, for strategies of several orderings, see `split`.
 
     Source: the earlier version of Xu et al., Table 3; the split is ours.
     """
@@ -182,7 +110,6 @@ def _of_readout(
     *,
     confidence: float,
 ) -> Iterator[tuple[Row, Row]]:
-    """All quantities of a block's scores (items by reads), as parts for `tidy.from_parts`."""
     spread = item_moments(values)[:, 1:]
     statistics: list[Split] = [(_spread, ~np.isnan(spread[:, 0]), np.column_stack([np.ones(len(spread)), spread]), "")]
     if len(block.orderings[0]) > 1:
@@ -204,7 +131,6 @@ def _of_readout(
 
 
 def _spread(sums: np.ndarray) -> dict[str, np.ndarray]:
-    """Mean standard deviation and variance of an item's scores, from sums of `unit_parts`."""
     with np.errstate(invalid="ignore"):  # one cluster that is left out
         return {"mean_sd": sums[:, 3] / sums[:, 1], "variance": sums[:, 2] / sums[:, 1]}
 

@@ -3,22 +3,9 @@
 import pandas as pd
 
 from rubric_order import strategies
-from rubric_order.tables.columns import Estimated, Flags, Number, Row, Text, cell, numbers, texts, there, with_interval
+from rubric_order.tables.columns import Estimated, Flags, Number, Row, Text, cell, estimate_text, numbers, texts, there
 from rubric_order.tables.spec import Rows, Table, Value, estimate, select, wide
 
-CAPTION = (
-    "Standard deviation of an item's scores over its reads, mean over items, as in the earlier version of Xu et al., "
-    "Table 3, with {bootstrap[confidence]:.0%} jackknife intervals over {cluster}s. The variance of a read under "
-    "{strategy} is then split into three parts: shift, what the order of the options does to all items alike; "
-    "interaction, what it does to each item in its own way; and repetition, under every ordering by itself. "
-    "Repetition is known from the option probabilities of a judge whose score is one draw from them, or from repeats "
-    "of several orderings (strategy repeated_rotations). Ordering % is the share of the first two parts. Without "
-    "either source, repeats of the usual ordering say nothing about the other orderings. Interaction and repetition "
-    "are then one number (unsplit: the residual mean square), and there is no share. Estimates of parts are not cut "
-    "off at 0, so those of small parts can be negative. Where a score is one draw from option probabilities, scores "
-    "drawn at temperature 0 and expected scores have no repetition, so their share is 100% by definition. Few "
-    "clusters means fewer than 30 {cluster}s; intervals are then somewhat too short."
-)
 KEYS = ["judge", "dataset", "readout", "cluster"]
 SPLIT = ["ordering", "shift", "interaction", "repetition", "ordering_share", "rest"]
 STRATEGIES = strategies.fitting("deviation")
@@ -27,11 +14,7 @@ VARIANCES = {name: f"variance: {name}" for name in ("shift", "interaction", "rep
 
 
 def _rows(within_item_deviation: pd.DataFrame, *, strategy: str = "balanced") -> pd.DataFrame:
-    """One row per judge, dataset and readout: deviations under all strategies, and the split variance of one strategy.
-
-    Args:
-        strategy: strategy whose variance is split.
-    """
+    """One row per judge, dataset and readout: deviations under all strategies, and the split variance of one."""
     values: list[Value] = []
     for quantity in ("mean_sd", "variance"):
         present = set(select(within_item_deviation, quantity=["mean_sd", "variance"])["strategy"])
@@ -44,9 +27,8 @@ def _rows(within_item_deviation: pd.DataFrame, *, strategy: str = "balanced") ->
 
 
 def _share(row: Row) -> str:
-    """The share of the ordering. It is undefined if nothing varies, and `UNSPLIT` if repetition is not known."""
     ends = (row[f"ordering_share{end}"] for end in ("", "_low", "_high"))
-    return UNSPLIT if pd.isna(row["repetition"]) else with_interval(*ends, form=".0f", times=100)
+    return UNSPLIT if pd.isna(row["repetition"]) else estimate_text(*ends, form=".0f", times=100)
 
 
 TABLE = Table(

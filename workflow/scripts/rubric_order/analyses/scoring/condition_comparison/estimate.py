@@ -25,12 +25,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Differences between two conditions of a study, all else being equal, item by item.
 
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`. All conditions of a study, judge,
-            profile, dataset, strategy and scale are in one table.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        points: margin of `p_bounded`, the size from which on a difference is not small, in points.
-
     Returns:
         One row per `KEYS`, `other`, `readout`, `cluster` and `quantity`. `other` is the condition that `condition` is
         compared with. If the baseline is one of the two conditions, it is `other`. `quantity` is one of:
@@ -39,16 +33,6 @@ def estimate(
           both.
         - ``r``: Pearson's r of items' mean scores with human scores under `condition` minus the same r under `other`,
           over those of these items that also have a human score.
-
-        `of_one` is the value under `condition`, `of_other` the value under `other` (mean scores on their own scale).
-        Interval and `p` are from a jackknife over clusters with Student's t of `df` degrees of freedom, see
-        `resampling.degrees`. `p_holm` and `p_bh` are adjusted for the `n_tests` tests of the family. If the difference
-        does not vary between clusters, there is neither interval nor p. `p_bounded` is the p-value of the hypothesis
-        that the difference is `margin` points or more. It is valid even if only a few clusters have the difference, see
-        `equivalence.p_bounded`.
-
-        An item's score is the mean over its reads, whatever their number. So ``r`` also rises if `condition` has more
-        reads than `other`.
 
     Source: ours.
     """
@@ -80,7 +64,6 @@ def _last_baseline(condition: str) -> tuple[bool, str]:
 
 
 def _means(block: blocks.Block, values: np.ndarray) -> pd.DataFrame:
-    """Mean score of each item that has a score, with its `group_id` and `human` score; the index is `item_id`."""
     is_scored = ~np.isnan(values)
     scored = is_scored.any(axis=1)
     means = np.where(is_scored, values, 0)[scored].sum(axis=1) / is_scored[scored].sum(axis=1)
@@ -89,7 +72,6 @@ def _means(block: blocks.Block, values: np.ndarray) -> pd.DataFrame:
 
 
 def _compared(about: Row, one: pd.DataFrame, other: pd.DataFrame, confidence: float, points: float) -> Iterator[Row]:
-    """The rows of two conditions, over the items that both have."""
     both = one.join(other["mean"].rename("other"), how="inner").sort_index()
     rated = both[both["human"].notna()]
     for quantity, items in (("points", both), ("r", rated)):
@@ -108,7 +90,6 @@ def _compared(about: Row, one: pd.DataFrame, other: pd.DataFrame, confidence: fl
 
 
 def _points(items: pd.DataFrame, unit: np.ndarray, *, confidence: float, margin: float, largest: float) -> Row:
-    """The row of mean scores under both conditions and of their difference."""
     change = (items["mean"] - items["other"]).to_numpy()
     sizes, total = np.bincount(unit).astype(float), np.bincount(unit, change)
     mean = change.mean()
@@ -119,7 +100,6 @@ def _points(items: pd.DataFrame, unit: np.ndarray, *, confidence: float, margin:
 
 
 def _agreement(items: pd.DataFrame, unit: np.ndarray, *, confidence: float) -> dict[str, Any] | None:
-    """The row of Pearson's r with human scores under both conditions, and its difference; None for constant scores."""
     human = items["human"].to_numpy(dtype=float)
     one, other = (averaging.agreement(items[[name]].to_numpy(), human, unit).mean for name in ("mean", "other"))
     if np.isnan(one[0]) or np.isnan(other[0]):
@@ -129,7 +109,6 @@ def _agreement(items: pd.DataFrame, unit: np.ndarray, *, confidence: float) -> d
 
 
 def _with_interval(values: np.ndarray, sizes: np.ndarray, confidence: float) -> Row:
-    """A difference with its interval, from its values with each part left out, see `resampling.jackknife_t`."""
     jackknife = resampling.jackknife_t(values, confidence, sizes=sizes)
     if not jackknife.error > ROUNDING:
         return {"estimate": float(values[0]) if abs(values[0]) > ROUNDING else 0.0}

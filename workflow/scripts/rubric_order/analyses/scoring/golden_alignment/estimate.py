@@ -22,12 +22,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Agreement of golden scores with the mean of people's scores.
 
-    Args:
-        items: one row per item of the datasets.
-        human_scales: dictionary from dataset to its least and greatest human score, by default `golden.SCALE`.
-        confidence: confidence of the intervals.
-        golden_scores: votes of judges on items, see `golden_scores.estimate`; None if no judge makes golden scores.
-
     Returns:
         One row per dataset, `source` (``labels``, or a judge) and `quantity`. `quantity` is one of:
 
@@ -37,12 +31,9 @@ def estimate(
         - ``median``, for judges only: share of items whose golden score is the median, because no score has more reads
           than any other.
 
-        Intervals come from leaving out each group in turn, with Student's t, for correlations on the scale of Fisher's
-        z.
-
     Source: Li et al. (2025), Table 2, for correlations; it has no intervals and no counts of reads that differ.
     """
-    golden_by_item = golden.by_item(items, human_scales, golden_scores)
+    golden_by_item = golden.item_golds(items, human_scales, golden_scores)
     blocks = items.groupby("dataset", sort=True)
     rows = [row for dataset, block in blocks for row in _rows(dataset, block, golden_by_item, confidence)]
     rows += [] if golden_scores is None else list(_differing(golden_scores, confidence))

@@ -15,17 +15,12 @@ SAME, MAJORITY, MEDIAN = "same", "majority", "median"
 def estimate(golden: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     """The vote of each judge on each item.
 
-    Args:
-        golden: one row per read of the studies that make golden scores, with `COLUMNS`; or several such tables, for
-            example one per file.
-
     Returns:
         One row per `source`, dataset, `n` and item. `source` is the judge, or ``judge/profile`` for a profile other
         than the default profile. Columns are:
 
-        - `score`: the item's score. An item without a scored read has none.
-        - `n_reads`, `n_scored`: number of the item's reads, and number of these reads with a score. A read without a
-          score does not vote.
+        - `score`: the item's score.
+        - `n_reads`, `n_scored`: number of the item's reads, and number of these reads with a score.
         - `how`: ``same`` if all reads with a score agree, ``majority`` if one score has more reads than any other,
           otherwise ``median``.
 
@@ -55,16 +50,7 @@ def _votes(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 def vote(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The score that the reads of each item vote for, and how the vote was decided.
-
-    Args:
-        counts: number of each item's reads with each score from 1 to n, shape (items, n).
-
-    Returns:
-        Two arrays of shape (items,). The first has the score that most reads have. If several scores have equally many
-        reads, it has the median of the reads. The second has `SAME`, `MAJORITY` or `MEDIAN`. If no read has a score,
-        the arrays have NaN and an empty text.
-    """
+    """The score that the reads of each item vote for, and how the vote was decided."""
     total = counts.sum(axis=1)
     most = counts.max(axis=1)
     alone = (counts == most[:, None]).sum(axis=1) == 1

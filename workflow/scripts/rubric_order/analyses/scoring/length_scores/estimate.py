@@ -20,18 +20,11 @@ QUANTITIES = ("pearson", "spearman")
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, items: pd.DataFrame) -> pd.DataFrame:
     """Correlation of a text's length with its mean score, and of the length with its human score.
 
-    Args:
-        scores: reads with their scores, one row per read, see `blocks.blocks`.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        items: the datasets' items, for the lengths of their texts in characters.
-
     Returns:
         One row per `KEYS`, `readout`, `cluster` and `quantity` (``pearson``, ``spearman``). Longer texts are often
         better, so a correlation alone says nothing about the judge. `of_people` is the correlation of the lengths with
         human scores. `difference` is the judge's correlation minus people's correlation. `of_people` and `difference`
-        are over the items that people have rated. Intervals come from leaving out each cluster in turn, with Student's
-        t, for single correlations on the scale of Fisher's z. Values are NaN if scores or lengths do not vary, or if
-        people have rated no items.
+        are over the items that people have rated.
 
     Source: a textbook section on debiasing judges (46.3), answer to Q2: the correlation, on a calibration set. The
     correlation with people's scores and the difference are ours.

@@ -1,9 +1,4 @@
-"""Differences between two conditions, read by read: the same item under the same ordering, asked in two ways.
-
-A mean over all orderings can hide that some orderings get higher scores and others lower scores. If one request asks
-for all orderings of a text, a read's number is also the number of its question. A trend over numbers, or a difference
-at any number, then shows that questions influence each other.
-"""
+"""Differences between two conditions, read by read: the same item under the same ordering, asked in two ways."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -26,16 +21,10 @@ SHARED = [key for key in KEYS if key != "condition"]
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
     """Differences between reads of the same item and ordering under two conditions.
 
-    Args:
-        scores: one row per read. All conditions of a study, judge, profile, dataset, strategy and scale are in one
-            table.
-        confidence: nominal coverage of the intervals, such as 0.95.
-
     Returns:
         One row per `KEYS` without the condition, `varied`, `other`, `readout`, `cluster` and `quantity`. `varied` is a
         condition, and `other` the condition that it is compared with. If the baseline is one of the two conditions, it
-        is `other`. A read's `number` is its rank, from 1, among the reads of its item under `varied`. If one request
-        asks for all these reads, `number` is the number of the read's question in the request.
+        is `other`. A read's `number` is its rank, from 1, among the reads of its item under `varied`.
 
         `quantity` is one of:
 
@@ -44,16 +33,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
           of the numbers.
         - ``number``: mean difference at one `number`.
         - ``any_number``: `p` of the hypothesis that the mean difference is 0 at every number, by Hotelling's T-squared
-          over clusters; NaN unless there are more clusters than numbers. `estimate` is the root mean square of the mean
-          differences at all numbers, which is above 0 by chance alone.
-        - ``size``: mean absolute difference between the two reads of a pair. It has no `p`, because sampled reads
-          differ by chance too.
-
-        With more than `MOST_NUMBERS` numbers, only ``size`` and the ``mean`` over all reads are estimated.
-
-        In `n_differ` of the `n_pairs` pairs of reads, the two scores differ. Intervals and `p` are from a jackknife
-        over clusters with Student's t. `p_holm` and `p_bh` are adjusted for the `n_tests` tests of a family. If the
-        difference is equal in all clusters, there is neither interval nor `p`, because its variation is unknown.
+          over clusters.
+        - ``size``: mean absolute difference between the two reads of a pair.
 
     Source: ours.
     """
@@ -76,7 +57,6 @@ def _last_baseline(condition: str) -> tuple[bool, str]:
 
 
 def _numbered(reads: pd.DataFrame) -> pd.DataFrame:
-    """The reads of one condition, with `order`, `number`, and the index of the `repeat` of this order, from 0."""
     of_item = reads.sort_values(["item_id", "read_index"], kind="stable")
     order = pd.Series(of_item["ordering"].map(tuple), name="order")
     by_item = of_item.assign(order=order, number=of_item.groupby("item_id").cumcount() + 1)
@@ -84,7 +64,6 @@ def _numbered(reads: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compared(common: Row, one: pd.DataFrame, other: pd.DataFrame, confidence: float) -> Iterator[Row]:
-    """The rows of two conditions."""
     same = ["item_id", "order", "repeat"]
     pairs = one.merge(other[[*same, *VALUES.values()]], on=same, suffixes=("", "_of_other"))
     for readout, column in VALUES.items():
@@ -98,7 +77,6 @@ def _compared(common: Row, one: pd.DataFrame, other: pd.DataFrame, confidence: f
 def _of_readout(
     common: Row, readout: Readout, pairs: pd.DataFrame, difference: np.ndarray, confidence: float
 ) -> Iterator[Row]:
-    """The rows of two conditions and one readout."""
     common = common | {"readout": readout, "n_pairs": len(pairs), "n_differ": int((difference != 0).sum())}
     number = pairs["number"].to_numpy()
     everything: np.ndarray = np.zeros(len(pairs), dtype=int)
@@ -125,7 +103,6 @@ def _of_readout(
 
 
 def _contrasts(numbers: np.ndarray) -> dict[str, np.ndarray]:
-    """Dictionary from quantity to weights of the means at each number."""
     weights = {"mean": np.full(len(numbers), 1 / len(numbers))}
     if len(numbers) > 1:
         centred = numbers - numbers.mean()
@@ -134,14 +111,7 @@ def _contrasts(numbers: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _means(values: np.ndarray, number: np.ndarray, unit: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean at each number, shape (n,), and its change if a cluster is added to the others, shape (n_clusters, n).
-
-    Args:
-        values: difference of each pair of reads, shape (n_pairs,).
-        number: index of each pair's number, from 0, shape (n_pairs,).
-        unit: index of each pair's cluster, from 0, shape (n_pairs,).
-        n: how many different numbers there are.
-    """
+    """Mean at each number, shape (n,), and its change if a cluster is added to the others, shape (n_clusters, n)."""
     clusters = int(unit.max()) + 1
     cell = unit * n + number
     count = np.bincount(cell, minlength=clusters * n).reshape(clusters, n)
@@ -154,7 +124,6 @@ def _means(values: np.ndarray, number: np.ndarray, unit: np.ndarray, n: int) -> 
 
 
 def _with_interval(value: float, moved: np.ndarray, df: float, confidence: float) -> Row:
-    """An estimate with its interval, `p` and `df`. `moved` is how far each cluster changes it, shape (n_clusters,)."""
     if np.isnan(moved).any() or not np.abs(moved).max() > ROUNDING:
         return {"estimate": float(value)}
     interval = cluster_robust.interval(float(value), moved, confidence, df=df)

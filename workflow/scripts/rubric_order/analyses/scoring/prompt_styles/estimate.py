@@ -28,21 +28,12 @@ def estimate(
 ) -> pd.DataFrame:
     """Comparison of each pair of prompts of one judge, on the items that have a score from both.
 
-    Args:
-        scores: one row per read, with `NEEDED`; or several such tables, for example one per file. A judge with two
-            prompt styles counts as two judges in these tables.
-        items: one row per item of the datasets.
-        human_scales: dictionary from dataset to its least and greatest human score, by default `golden.SCALE`.
-        prompt_styles: dictionary from recorded judge to model and prompt style, for judges with a prompt style.
-        confidence: confidence of the intervals.
-
     Returns:
         One row per study, dataset, scale, `model`, its two prompts (`style`, `other_style`; their ids are `judge` and
         `other`), `criterion` (``all``: all criteria together), `cluster` and `quantity`. Scores are from the first read
         of each item. `quantity` is one of:
 
-        - ``mean_shift``: mean score under the first prompt minus mean score under the other. `bound_low` and
-          `bound_high` are the least and greatest shift that are possible if answers without a score may have any score.
+        - ``mean_shift``: mean score under the first prompt minus mean score under the other.
         - ``mean_change``: mean absolute difference between an item's two scores.
         - ``share_changed``: share of items whose two scores differ.
         - ``total_variation``: half of the sum over scores of the absolute difference between the share of the score
@@ -50,19 +41,8 @@ def estimate(
         - ``spearman``, ``pearson``, ``kappa``, ``mean_absolute_error``: agreement of the first prompt with people's
           mean score, minus the agreement of the other prompt.
         - ``share``: share of items that get `score` under the first prompt, minus this share under the other prompt.
-
-        `of_one` and `of_other` are the values under the two prompts. `of_human` is the value for people's mean score
-        (rounded for shares, halves up).
-
-        `floor` is the size of the same quantity between the first two reads of one prompt. The style of this prompt is
-        `repeats_of`: the style with the most items that were read twice and have a score from the other prompt. There
-        are `n_repeats` such items; `repeated` lists their criteria. `at_repeats` is the quantity between the two
-        prompts on these items. Intervals come from leaving out each cluster in turn, with Student's t.
-
-        Prompts of recorded answers can differ in any part, so no difference between them is the effect of a single
-        part.
     """
-    golden_by_item = golden.by_item(items, human_scales)
+    golden_by_item = golden.item_golds(items, human_scales)
     rows = [
         row | common
         for common, one, other in _pairs(scores, prompt_styles)
@@ -91,13 +71,12 @@ def _pairs(
 
 
 def _rows(one: pd.DataFrame, other: pd.DataFrame, known: pd.DataFrame, about: Row, confidence: float) -> Iterator[Row]:
-    """The rows of two prompts, for each criterion and cluster."""
     laid = [_first_two(reads) for reads in (one, other)]
     others = laid[1][["first", "second"]].add_suffix("_other")
     asked = laid[0].join(others, how="inner").sort_index()
     at = asked.reset_index().assign(dataset=about["dataset"])
     asked["human"] = golden.sources(at, known, about["n"]).get(HUMAN, np.full(len(asked), np.nan))
-    for criterion, chosen in item_scores.by_criterion(asked["criterion"]):
+    for criterion, chosen in item_scores.criterion_masks(asked["criterion"]):
         items = asked[chosen]
         reads: Row = {"criterion": criterion}
         for name, table in (("one", one), ("other", other)):
@@ -115,7 +94,6 @@ def _rows(one: pd.DataFrame, other: pd.DataFrame, known: pd.DataFrame, about: Ro
 
 
 def _first_two(reads: pd.DataFrame) -> pd.DataFrame:
-    """Scores of each item's first read, and of the second read if both have one ordering; the index is `item_id`."""
     reads = reads.sort_values(["item_id", "read_index"])
     place = reads.groupby("item_id").cumcount().to_numpy()
     first, second = (reads[place == k].set_index("item_id") for k in (0, 1))
@@ -125,7 +103,6 @@ def _first_two(reads: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_items(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, confidence: float) -> Iterator[Row]:
-    """The rows of two prompts. `items` has all items, `scored` only the items with a score from both prompts."""
     one, other, human = (scored[name].to_numpy(dtype=float) for name in ("first", "first_other", "human"))
     unit, rated = item_scores.clusters_of(scored, cluster), ~np.isnan(human)
     common = {"cluster": cluster, "n_items": len(scored), "n_clusters": len(np.unique(unit))}
@@ -178,16 +155,6 @@ def _floors(items: pd.DataFrame, about: Mapping[str, Any]) -> Row:
 
 
 def _sizes(one: np.ndarray, other: np.ndarray, human: np.ndarray, n: int) -> dict[tuple[Any, ...], float]:
-    """Quantities that compare two sets of scores of the same items: a dictionary from name and score level.
-
-    Only ``share`` has score levels. For other quantities, the level is None.
-
-    Args:
-        one: score of each item under the first prompt, from 1 to n, shape (items,).
-        other: score of each item under the second prompt, in the same form.
-        human: people's mean score of each item, from 1 to n, shape (items,); NaN without one.
-        n: number of score levels.
-    """
     shares = [_shares(scores, n) for scores in (one, other)]
     sizes: dict[tuple[Any, ...], Any] = {
         ("mean_shift", None): (one - other).mean(),
@@ -206,11 +173,9 @@ def _sizes(one: np.ndarray, other: np.ndarray, human: np.ndarray, n: int) -> dic
 
 
 def _shares(scores: np.ndarray, n: int) -> np.ndarray:
-    """Share of each score from 1 to n, shape (n,); NaN without any score."""
     return np.bincount(scores.astype(int), minlength=n + 1)[1:] / len(scores) if len(scores) else np.full(n, np.nan)
 
 
 def _bounds(items: pd.DataFrame, n: int) -> tuple[float, float]:
-    """Least and greatest mean shift, if each answer without a score may have any score from 1 to n."""
     low, high = ((items["first"].fillna(a) - items["first_other"].fillna(b)).mean() for a, b in ((1, n), (n, 1)))
     return float(low), float(high)

@@ -2,23 +2,9 @@
 
 import pandas as pd
 
-from rubric_order.tables.columns import Flags, PValue, Row, cell, each_row, numbers, texts, with_interval, written
+from rubric_order.tables.columns import Flags, PValue, Row, cell, each_row, estimate_text, numbers, texts, written
 from rubric_order.tables.spec import Rows, Table
 
-CAPTION = (
-    "Two prompts in which one judge was asked about the same items, from recorded answers: the first prompt, the other "
-    "one, people's mean score, and the difference of the two prompts on the items that have a score from both. The "
-    "prompts can differ in anything: in their task, their score IDs, how levels are described, whether a reason is "
-    "asked for. So a difference is one between two whole prompts, and no estimate of what one part of them does. "
-    "Scores are an item's first reads. The difference of the mean score is the mean shift in points; its round "
-    "brackets give the ends that it could have if answers without a score had any score. Mean change is the mean size "
-    "of the difference; changed is the share of items with another score; total variation is half the summed "
-    "differences between the shares of scores. Agreement with people's mean score is measured by ρ, r, kappa "
-    "(quadratic weights) and mean absolute error (MAE). The {bootstrap[confidence]:.0%} intervals and p come from "
-    "leaving out {cluster}s, with Student's t (* significant after Holm's adjustment). Repeats gives the floor: the "
-    "size of the same quantity between two reads of one prompt, against that between the two prompts on those items "
-    "alone. A correlation does not see a shift of all scores; the error does."
-)
 VALUES = ["study", "profile", "dataset", "n", "model", "style", "other_style", "judge", "other", "criterion"]
 VALUES += ["quantity", "score", "of_one", "of_other", "of_human", "estimate", "ci_low", "ci_high", "p", "p_holm"]
 VALUES += ["bound_low", "bound_high", "floor", "at_repeats", "repeats_of", "repeated", "n_repeats"]
@@ -49,15 +35,13 @@ def _form(row: Row) -> str:
 
 
 def _difference(row: Row) -> str:
-    """A difference with its interval and its bounds, if it has them."""
     form = ("" if row["quantity"] in SIZES else "+") + _form(row)
     value, low, high = row["estimate"], row["ci_low"], row["ci_high"]
-    text = written(value, form) if pd.isna(low) else with_interval(value, low, high, form=form)
+    text = written(value, form) if pd.isna(low) else estimate_text(value, low, high, form=form)
     return f"{text} ({row['bound_low']:{form}}, {row['bound_high']:{form}})" if pd.notna(row["bound_low"]) else text
 
 
 def _repeats(row: Row) -> str:
-    """The floor, and the difference between the two prompts on the same items."""
     form = _form(row)
     return f"{row['floor']:{form}} against {row['at_repeats']:{form}}{REPEATS.format_map(row)}"
 

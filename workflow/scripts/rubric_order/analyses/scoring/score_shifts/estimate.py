@@ -29,13 +29,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Differences of each variant of a prompt from the study's base, see `variants.variants`.
 
-    Args:
-        scores: one row per read, with its score; or several such tables, for example one per file.
-        bases: dictionary from study to condition and strategy of its base.
-        confidence: confidence of the intervals.
-        level: level of each one-sided test that the mean shift is smaller than the margin.
-        points: margin of this test, in points.
-
     Returns:
         One row per dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster` and `quantity`. A row uses
         the items that are read in all variants and have a score in both its variant and the base. `kind` names the kind
@@ -47,12 +40,7 @@ def estimate(
           the base.
         - ``share_changed``: share of items whose first reads in variant and base differ; only for readout `hard`.
         - ``total_variation``: half of the sum over scores of the absolute difference between the shares of the score in
-          variant and base; only for readout `hard`.
-
-        `floor_neutral` is the largest size of the same quantity among edits that do not change the meaning. These are
-        `n_neutral` other variants on the same dataset with the same judge. `floor_repeats` is the value of
-        ``mean_change`` or ``share_changed`` between two reads of one prompt of the base; it is missing if no prompt is
-        repeated. A value that is not above these floors can come from any change of a prompt, or from a repeated read.
+          variant and base.
     """
     rows: list[Row] = []
     for setting in variants.variants(scores, bases):
@@ -92,13 +80,7 @@ def _rows(found: Variants, cluster: str, confidence: float, level: float, points
 
 
 def total_variation(one: np.ndarray, other: np.ndarray, n: int) -> float:
-    """Half of the sum over the scores 1 to n of the absolute difference between two shares of the score.
-
-    Args:
-        one: score of each item under the first prompt, from 1 to n, shape (items,).
-        other: score of each item under the second prompt, shape (items,).
-        n: number of score levels.
-    """
+    """Half of the sum over the scores 1 to n of the absolute difference between two shares of the score."""
     if not len(one):
         return np.nan
     shares = [np.bincount(scores.astype(int), minlength=n + 1) / len(scores) for scores in (one, other)]
@@ -110,7 +92,6 @@ def _method(cluster: str) -> Row:
 
 
 def _equivalence(mean: Mapping[str, Any], level: float, points: float) -> Row:
-    """Verdict on a mean shift being within the margin, with the interval of the test."""
     value, error, df = (np.array([mean[name]]) for name in ("estimate", "se", "df"))
     low, high = equivalence.interval(value, error, df, level)
     verdict = equivalence.verdict(low, high, points)
@@ -120,7 +101,6 @@ def _equivalence(mean: Mapping[str, Any], level: float, points: float) -> Row:
 
 
 def _with_floors(rows: list[Row], found: Variants) -> Iterator[Row]:
-    """The rows with their floors: sizes of a row's quantity under edits without meaning, and between repeated reads."""
     pairs, differing, apart = found.repeats.sum(axis=0)
     repeated = {"mean_change": apart / pairs, "share_changed": differing / pairs} if pairs else {}
     for row in rows:

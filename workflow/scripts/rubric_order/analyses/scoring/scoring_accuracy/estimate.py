@@ -28,34 +28,14 @@ def estimate(
 ) -> pd.DataFrame:
     """Agreement of items' mean scores with golden scores, for each variant.
 
-    Args:
-        scores: one row per read, with its score; or several such tables, for example one per file.
-        bases: dictionary from study to condition and strategy of its base.
-        confidence: nominal coverage of the intervals, such as 0.95.
-        items: one row per item of the datasets.
-        human_scales: dictionary from dataset to its least and greatest human score, by default `golden.SCALE`.
-        golden_scores: votes of judges on items, see `golden_scores.estimate`; None if no judge makes golden scores.
-
     Returns:
         One row per dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster`, source of `golden` scores
         and `quantity`: ``spearman``, ``pearson``, ``kappa`` (quadratic weights, scores rounded, halves up) or
-        ``mean_absolute_error`` in points. `estimate` is over the items that have a score in the variant. `difference`
-        is the value in the variant minus the value in the base, over the items that have a score in both, with
-        `difference_low`, `difference_high` and `p`. Intervals come from leaving out each cluster in turn, with
-        Student's t, for single correlations on the scale of Fisher's z. `bound_low` and `bound_high` are the least and
-        greatest Pearson's r that are possible if each read without a score may have any score. `error_correlation` is
-        the mean correlation, at least 0, of the errors of the judges' differences on one dataset.
-
-        Dataset ``all`` also has ``fluctuation_spearman`` and ``fluctuation_pearson`` of each `kind` of variant: the
-        largest size of any `difference` over the datasets and the variants of that kind. `floor` is the largest size of
-        any `difference` among edits that do not change the meaning. A largest size grows with the number of
-        differences, which is `n_differences` for the fluctuation and `n_neutral` for the floor. `above_by_chance` is
-        the probability that the fluctuation is above the floor if all edits move scores alike. It is `n_differences` /
-        (`n_differences` + `n_neutral`).
+        ``mean_absolute_error`` in points. `estimate` is over the items that have a score in the variant.
 
     Source: Li et al. (2025), Equations 1 and 2, Table 3, Figure 5, for correlations and fluctuation.
     """
-    golden_by_item = golden.by_item(items, human_scales, golden_scores)
+    golden_by_item = golden.item_golds(items, human_scales, golden_scores)
     rows: list[Row] = []
     for setting in variants.variants(scores, bases):
         sources = golden.sources(setting.items, golden_by_item, setting.keys["n"])
@@ -74,7 +54,6 @@ def estimate(
 
 
 def _rows(found: Variants, name: str, given: np.ndarray, confidence: float) -> Iterator[Row]:
-    """The rows of one source of golden scores."""
     means, rated = found.means, ~np.isnan(given)
     for cluster in CLUSTERS:
         unit = found.units(cluster)
@@ -106,14 +85,6 @@ def _rows(found: Variants, name: str, given: np.ndarray, confidence: float) -> I
 
 
 def _bounds(found: Variants, place: int, rated: np.ndarray, given: np.ndarray) -> tuple[float, float]:
-    """Least and greatest r, if each read without a score may have any score from 1 to n.
-
-    Args:
-        found: reads of the same items in several variants.
-        place: index of the variant.
-        rated: True for items with a golden score, shape (items,).
-        given: golden score of each item, shape (items,); NaN without one.
-    """
     reads, total = found.reads[rated, place], found.total[rated, place]
     missing = reads - found.scored[rated, place]
     low, high = ((total + missing * score) / reads for score in (1, found.keys["n"]))

@@ -11,15 +11,6 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "A correlation with golden scores ({golden}) under conditions and orders of the prompt ({shown}), with "
-    "{bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. If differences are shown, they are those from "
-    "the study's first condition and strategy, on the same items; the grey band is the largest size of such a "
-    "difference among edits without meaning. If correlations are shown, each is over the items that have a score in "
-    "that variant; the dotted line is the first condition's. Overlapping intervals do not show that two correlations "
-    "are alike: look at their difference. After Li et al. (2025), Figure 5, which shows correlations and has neither "
-    "intervals nor band."
-)
 NAMES = {"spearman": "Spearman's ρ", "pearson": "Pearson's r"}
 
 
@@ -33,14 +24,7 @@ def draw(
     quantity: str,
     shown: str = "difference",
 ) -> Figure:
-    """A correlation, or its differences from the base: one panel per judge, one row per variant.
-
-    Args:
-        scoring_accuracy: estimates, see `scoring_accuracy.estimate`.
-        golden: source of golden scores.
-        quantity: correlation that is drawn.
-        shown: ``difference`` or ``correlation``.
-    """
+    """A correlation, or its differences from the base: one panel per judge, one row per variant."""
     of_study = rows_with(scoring_accuracy, study=view.study)
     datasets = of_study.loc[of_study["varied"] != "", "dataset"].unique()  # a single dataset has no rows of ``all``
     dataset = datasets[0] if view.dataset == EVERY and len(datasets) == 1 else view.dataset
@@ -88,7 +72,6 @@ def _draw_differences(axis: Axes, found: pd.DataFrame, rows: list[str]) -> None:
 
 
 def _draw_rows(axis: Axes, value: np.ndarray, names: pd.Index, reach: np.ndarray, rows: list[str]) -> None:
-    """Draw values with their intervals, each in the row of its name."""
     places = [rows.index(name) for name in names]
     axis.errorbar(value, places, xerr=reach, linestyle="none", markersize=style.scaled(3.5), **style.look(0))
     axis.set_yticks(range(len(rows)), rows)

@@ -6,18 +6,6 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import Estimated, Flags, PValue, Row, Text, cell, different, numbers, texts, written
 from rubric_order.tables.spec import Rows, Table, Value, taken, wide
 
-CAPTION = (
-    "Agreement of scores with golden scores (human: the mean of people's; labels: those that came with the dataset) "
-    "under conditions and orders of the prompt: Spearman's ρ, Pearson's r, quadratic kappa, mean absolute error (MAE) "
-    "in points. Difference of r is r less that of the study's first condition and strategy on the same items, with "
-    "{bootstrap[confidence]:.0%} intervals and p from leaving out {cluster}s (* significant after Holm's adjustment). "
-    "Items without a score are left out; bounds of r are the ends that r could have if reads without a score had any "
-    "score. Fluctuation is the largest size of a difference over datasets and variants of one kind. Its brackets give "
-    "two numbers. The first is the largest size among edits without meaning (the floor). The second is how often the "
-    "fluctuation would be above the floor by chance, if every edit moved scores alike. It is needed because a largest "
-    "difference grows with the number of differences. A correlation is blind to a shift of all scores, which MAE and "
-    "kappa see. After Li et al. (2025), Table 3, which has no intervals and no floor."
-)
 KEYS = ["judge", "profile", "dataset", "n", "varied", "order", "kind", "readout", "golden"]
 DIFFERENCE = ["difference", "difference_low", "difference_high", "p", "p_holm"]
 VALUES: list[Value] = ["spearman", "pearson", "kappa", "mean_absolute_error"]
@@ -42,7 +30,6 @@ def _rows(scoring_accuracy: pd.DataFrame) -> pd.DataFrame:
 
 
 def _shown(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of single datasets, and the fluctuations over all datasets."""
     return rows[rows["dataset"].ne(EVERY) | ~OF_PROMPT(rows)]
 
 

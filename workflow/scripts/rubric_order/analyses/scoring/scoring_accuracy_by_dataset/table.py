@@ -8,27 +8,13 @@ from rubric_order.base.keys import EVERY
 from rubric_order.tables.columns import ACCURACY_NAMES, Estimated, texts
 from rubric_order.tables.spec import Rows, Table, estimate, wide
 
-CAPTION = (
-    "Correlations of scores with golden scores under conditions and orders of the prompt: Spearman's ρ and Pearson's r "
-    "of the items that have a score, with {bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. Golden "
-    "scores are human (the mean of people's), labels (those that came with the dataset) or else the vote of a judge. "
-    "The layout is that of Li et al. (2025), Table 3, which has no intervals. This table does not show whether two "
-    "correlations differ; the table of differences on the same items does."
-)
 KEYS = ["judge", "kind", "varied", "order"]
 COLUMNS = ["dataset", "golden", "quantity"]
 COEFFICIENTS = ["spearman", "pearson"]
 
 
 def _rows(scoring_accuracy: pd.DataFrame, *, studies: Sequence[str]) -> pd.DataFrame:
-    """One row per judge and variant, with three columns (estimate and interval) per dataset, source and coefficient.
-
-    Args:
-        studies: studies that are used. If several studies have a variant, the first of these studies gives it.
-
-    Returns:
-        The rows, with a column `sources` that lists the pairs of dataset and source.
-    """
+    """One row per judge and variant, with three columns (estimate and interval) per dataset, source and coefficient."""
     chosen = scoring_accuracy[scoring_accuracy["quantity"].isin(COEFFICIENTS) & (scoring_accuracy["dataset"] != EVERY)]
     chosen = chosen.sort_values("study", key=lambda names: names.map([*studies].index), kind="stable")
     chosen = chosen.drop_duplicates([*KEYS, *COLUMNS])
@@ -46,7 +32,6 @@ def _name(dataset: str, golden: str, quantity: str) -> str:
 
 
 def _correlations(rows: pd.DataFrame) -> list[Estimated]:
-    """Columns of correlations for each dataset and source, Spearman's before Pearson's."""
     heads = {
         _name(dataset, golden, quantity): f"{dataset}, {golden}: {ACCURACY_NAMES[quantity]}"
         for dataset, golden in (rows["sources"].iloc[0] if len(rows) else ())

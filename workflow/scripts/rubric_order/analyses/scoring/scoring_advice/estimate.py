@@ -23,21 +23,12 @@ DESCENDING, FULL_MARK = "descending", "reference_full_mark"
 def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     """Effect of each piece of advice on agreement with golden scores, for each judge, and over judges and datasets.
 
-    Args:
-        scoring_accuracy: estimates, see `scoring_accuracy.estimate`.
-        confidence: confidence of the intervals over judges. The intervals of single judges are those of
-            `scoring_accuracy`.
-
     Returns:
-        Rows for each study, profile, scale, `readout`, `cluster`, source of `golden` scores, `quantity` and `advice`.
-        A row's `term` is one of:
+        Rows for each study, profile, scale, `readout`, `cluster`, source of `golden` scores, `quantity` and `advice`. A
+        row's `term` is one of:
 
-        - ``judge``: `estimate` is the difference from the base, with its test. There is a row for each judge on each
-          dataset, and a row on all datasets together if there are several.
-        - ``mean``: `estimate` is the mean over judges and datasets, if there are two judges or more. A model of random
-          effects treats the judges and datasets as a sample. `sd_judge` is the standard deviation between judges in
-          this model. Judges read the same items, so their sampling errors are correlated, by `error_correlation` of
-          `scoring_accuracy`. A few judges show little of the differences between judges.
+        - ``judge``: `estimate` is the difference from the base, with its test.
+        - ``mean``: `estimate` is the mean over judges and datasets, if there are two judges or more.
 
     Source: Li et al. (2025), Conclusion, for the advice; the paper tests none of it.
     """
@@ -55,13 +46,7 @@ def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFra
 
 
 def advice(varied: str, order: str, kind: str) -> str:
-    """Piece of advice that is the only change of a variant; an empty text if there is no such piece.
-
-    Args:
-        varied: name of the condition, with its parts.
-        order: strategy of the variant.
-        kind: kind of change from the base, see `variants.kind`.
-    """
+    """Piece of advice that is the only change of a variant; an empty text if there is no such piece."""
     if kind == "order":
         return DESCENDING if order == DESCENDING else ""
     said = parts(varied)

@@ -33,16 +33,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Agreement of two means with golden scores: K reads per item from K variants, and K reads per item of the base.
 
-    Args:
-        scores: one row per read, with its score; or several such tables, for example one per file.
-        bases: dictionary from study to condition and strategy of its base.
-        confidence: confidence of the intervals.
-        items: one row per item of the datasets.
-        human_scales: dictionary from dataset to its least and greatest human score, by default `golden.SCALE`.
-        golden_scores: votes of judges on items, see `golden_scores.estimate`; None if no judge makes golden scores.
-        sampling_temperatures: for each judge, a dictionary from profile to the temperature of its answers. A missing
-            temperature is unknown.
-
     Returns:
         One row per study, judge, profile, dataset, scale, `readout`, `cluster`, `golden` source and `quantity`. Columns
         are:
@@ -53,12 +43,9 @@ def estimate(
         - `difference`: `averaged` minus `repeated` on the same items, with interval and test.
         - `n_failed`: number of items with a golden score that are left out, because any of these reads lacks a score.
 
-        At temperature 0, all reads of a prompt are assumed to equal its first read, see `flag`. At other temperatures,
-        if the base has too few reads, only `averaged` is given.
-
     Source: Li et al. (2025), Limitations; they propose averaging and do not test it.
     """
-    golden_by_item = golden.by_item(items, human_scales, golden_scores)
+    golden_by_item = golden.item_golds(items, human_scales, golden_scores)
     rows: list[Row] = []
     for keys, block in blocks_by(SHARED, scores):
         base = tuple(bases.get(keys["study"], ()))

@@ -32,8 +32,7 @@ class Laid(NamedTuple):
     Attributes:
         items: `group_id`, `item_id` and `dataset` of each item.
         reads: condition, strategy and index of each read.
-        places: position of each score, from 0, shape (items, reads, n). If an item lacks the read, positions are
-            canonical.
+        places: position of each score, from 0, shape (items, reads, n).
         values: dictionary from readout to scores, shape (items, reads); NaN without a score.
         probabilities: probability of each score, shape (items, reads, n); NaN where unknown.
     """
@@ -53,14 +52,6 @@ def estimate(
 ) -> pd.DataFrame:
     """Effects of position, ID, presence, number and text on log-odds, and slopes in points.
 
-    Args:
-        scores: one row per read, with `COLUMNS`; or several such tables, for example one per file.
-        conditions: for the name of each condition, a dictionary from number of levels to the content of the prompt.
-            This content has `ids`, `text` and `shown`. `ids` are the IDs, lowest level first. `text` is the level that
-            the reference answer is written for: 0 for no reference answer, None for the item's own reference, if the
-            item has one. `shown` is the level that the prompt says the reference answer gets.
-        confidence: confidence of the intervals.
-
     Returns:
         One row per dataset (or ``all``), `readout`, `cluster`, `cause` and `about`, with its test. `cause` is one of:
 
@@ -69,27 +60,12 @@ def estimate(
         - ``id``, `about` for example ``A - E``: log-odds that an ID adds to its level, minus the log-odds of the ID
           that this level has when the IDs are reversed.
         - ``presence``, `about` a score: log-odds that showing a reference answer, with any number and text, adds to the
-          score, minus the mean over scores. It needs conditions with a reference answer and conditions without one.
+          score, minus the mean over scores.
         - ``number``, ``text``: log-odds that a score gains by being a level nearer to the number of the reference
-          answer, or to the level that its text was written for. If some conditions fix the level of the reference
-          answer or show none, conditions that show an item's own reference are left out.
+          answer, or to the level that its text was written for.
         - ``slope_of_number``: points that a score moves with each point of the number while the text is fixed.
         - ``slope_of_number_and_text``: the same slope while each text is written for the number shown with it.
-        - ``slope_of_text``: ``slope_of_number_and_text`` minus ``slope_of_number``. If some items have both of these
-          slopes, all three slopes are over these items.
-
-        `n_items` is the number of items that are used. For slopes, these items have a score in each of the reads that
-        the slope uses. For other causes, they have two scores or more.
-
-        Readout ``soft`` estimates a mean over groups, by least squares of log-probabilities. Readout ``hard`` describes
-        the average pair of reads. If groups differ in an effect, the log-odds by ``hard`` are nearer to 0 than the mean
-        of the groups' log-odds, as in every logistic model of a population. The hypothesis of no effect is the same for
-        both readouts.
-
-        An effect that the design does not determine is missing, with the `flag` ``not identified``. An ID that always
-        belongs to one level cannot be distinguished from this level. The number of a reference answer cannot be
-        distinguished from a text that always fits it. The text cannot be distinguished from the presence if all
-        reference answers have a text for the same level.
+        - ``slope_of_text``: ``slope_of_number_and_text`` minus ``slope_of_number``.
     """
     rows: list[Row] = []
     pooled: dict[tuple[Any, ...], list[Laid]] = {}
@@ -109,7 +85,6 @@ def estimate(
 
 
 def _with_known_references(block: pd.DataFrame, conditions: Mapping[str, Any], n: int) -> pd.DataFrame:
-    """Reads whose condition shows no reference answer or fixes its level; all reads if there is no such condition."""
     text = block["condition"].map(
         {name: by_scale[str(n)]["text"] for name, by_scale in conditions.items() if str(n) in by_scale}
     )
@@ -173,9 +148,9 @@ def _rows(keys: Row, laid: Laid, conditions: Mapping[str, Any], confidence: floa
         if np.isnan(values).all():
             continue
         if readout == Readout.HARD:
-            sums = prompt_effects.of_scores(terms, np.where(np.isnan(values), 0, values).astype(int) - 1)
+            sums = prompt_effects.score_sums(terms, np.where(np.isnan(values), 0, values).astype(int) - 1)
         else:
-            sums = prompt_effects.of_probabilities(terms, laid.probabilities)
+            sums = prompt_effects.probability_sums(terms, laid.probabilities)
         for cluster, unit in units.items():
             several = int(((~np.isnan(values)).sum(axis=1) > 1).sum())
             common = keys | {"readout": readout, "cluster": cluster, "n_items": several}
@@ -198,17 +173,7 @@ def _effects(fit: cluster_robust.Fit, asked: Mapping[tuple[str, str], np.ndarray
 def _slopes(
     values: np.ndarray, text: np.ndarray, shown: np.ndarray, unit: np.ndarray, n: int, confidence: float
 ) -> Iterator[Row]:
-    """Slopes of the score on the number that is shown, see `estimate`.
-
-    Args:
-        values: score of each read of each item, shape (items, reads); NaN without a score.
-        text: level that the reference answer of each read was written for, shape (reads,); 0 without a reference
-            answer.
-        shown: number that the prompt of each read states for its reference answer, shape (reads,); 0 without one.
-        unit: index of each item's cluster, from 0, shape (items,).
-        n: number of score levels.
-        confidence: nominal coverage of the intervals, such as 0.95.
-    """
+    """Slopes of the score on the number that is shown, see `estimate`."""
     same, fitting = (text == n) & (shown > 0), (text == shown) & (shown > 0)
     slopes = {NUMBER: _of_items(values, shown, same), BOTH: _of_items(values, shown, fitting)}
     slopes[TEXT] = slopes[BOTH] - slopes[NUMBER]
@@ -224,13 +189,6 @@ def _slopes(
 
 
 def _of_items(values: np.ndarray, shown: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Slope of each item's scores on the number shown, in chosen reads; NaN if any score is missing, or for one number.
-
-    Args:
-        values: score of each read of each item, shape (items, reads); NaN without a score.
-        shown: number that the prompt of each read states for its reference answer, shape (reads,).
-        chosen: True for the reads that are used, shape (reads,).
-    """
     number = shown[chosen] - shown[chosen].mean() if chosen.any() else np.zeros(0)
     if not number.any():
         return np.full(len(values), np.nan)

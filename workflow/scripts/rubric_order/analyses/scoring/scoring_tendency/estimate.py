@@ -25,26 +25,15 @@ def estimate(
 ) -> pd.DataFrame:
     """Counts of scores on the items that are read in all variants.
 
-    Args:
-        scores: one row per read, with its score; or several such tables, for example one per file.
-        bases: dictionary from study to condition and strategy of its base.
-        items: one row per item of the datasets.
-        human_scales: dictionary from dataset to its least and greatest human score, by default `golden.SCALE`.
-        golden_scores: votes of judges on items, see `golden_scores.estimate`; None if no judge makes golden scores.
-
     Returns:
         One row per dataset (or ``all``), variant (`varied`, `order`) and `score`. Scores are as on their scale, but
         counted from 1 if the scales of datasets begin with different numbers. Score -1 counts the reads that gave no
         score. `n_scores` is the number of first reads that gave the score, and `share` is `n_scores` divided by
-        `n_items`. `n_constrained` is the number of all first reads in the variant whose score comes from a second
-        request that allows only a score.
-
-        Sources of golden scores have rows too, with `kind` ``golden`` and the name of the source as `varied`. Means of
-        raters are rounded, halves up.
+        `n_items`.
 
     Source: Li et al. (2025), Equations 3 and 4, Figure 6.
     """
-    golden_by_item = golden.by_item(items, human_scales, golden_scores)
+    golden_by_item = golden.item_golds(items, human_scales, golden_scores)
     rows = [
         row
         for setting in variants.variants(scores, bases)
@@ -66,7 +55,6 @@ def _rows(found: Variants, known: pd.DataFrame) -> Iterator[Row]:
 
 
 def _counts(about: Row, scores: np.ndarray, n: int, lowest: int, *, failures: bool) -> Iterator[Row]:
-    """The rows of one variant. If `failures` is True, missing scores are counted as failures."""
     missing = np.isnan(scores)
     total = len(scores) if failures else int((~missing).sum())
     counts = {score + lowest - 1: int((scores == score).sum()) for score in range(1, n + 1)}

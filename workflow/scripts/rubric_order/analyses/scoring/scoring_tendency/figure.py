@@ -13,24 +13,11 @@ from rubric_order.base.rows import rows_with
 from rubric_order.figures import style
 from rubric_order.figures.view import Layout, View
 
-CAPTION = (
-    "Number of items that get each score, or none, under conditions and orders of the prompt, on the items that are "
-    "read under all of them. The first rows are golden scores, rounded. The row after them is the one that all others "
-    "are compared with. Rows of edits without meaning (neutral) show how much counts move anyway. Rows of further "
-    "studies come after those of the first. Where several studies have the same row, the first one's is shown, on its "
-    "own items. After Li et al. (2025), Figure 6."
-)
-
 
 def draw(
     scoring_tendency: pd.DataFrame, *, view: View, layout: Layout, labels: Labels, also: Sequence[str] = ()
 ) -> Figure:
-    """Counts of scores: one panel per judge, one row per variant or source of golden scores.
-
-    Args:
-        scoring_tendency: estimates, see `scoring_tendency.estimate`.
-        also: further studies. Their rows follow the rows of the study.
-    """
+    """Counts of scores: one panel per judge, one row per variant or source of golden scores."""
     studies = list(dict.fromkeys((view.study, *also)))
     of_studies = rows_with(scoring_tendency, study=studies)
     datasets = of_studies["dataset"].unique()  # a single dataset has no rows of ``all``

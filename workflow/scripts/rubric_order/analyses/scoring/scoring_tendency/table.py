@@ -5,19 +5,11 @@ import pandas as pd
 from rubric_order.tables.columns import Row, Text, cell, different, equal, texts
 from rubric_order.tables.spec import Rows, Table, wide
 
-CAPTION = (
-    "How many items get each score under conditions and orders of the prompt (first reads), on the items that are read "
-    "under all of them. None (-1 in the CSV file) counts answers that give no score. Constrained counts answers that "
-    "gave a score only when nothing but a score was allowed: such a score is the likeliest of IDs that the judge would "
-    "not write. Rows of golden scores come first: human is the mean of people's scores, labels the mean of those that "
-    "came with the dataset, both rounded, halves up. After Li et al. (2025), Equations 3 and 4 and Figure 6."
-)
 KEYS = ["judge", "profile", "dataset", "n", "varied", "order", "kind"]
 NONE = -1  # in place of a score: the answer gives no score
 
 
 def _rows(scoring_tendency: pd.DataFrame) -> pd.DataFrame:
-    """One row per judge, dataset, and variant or source of golden scores, with one column per score."""
     of_score = scoring_tendency.set_index([*KEYS, "score"])["n_scores"].unstack(fill_value=0)
     counts = scoring_tendency.groupby(KEYS)[["n_constrained", "n_items"]].first()
     return wide(scoring_tendency, KEYS, [of_score.rename(columns=str), counts])

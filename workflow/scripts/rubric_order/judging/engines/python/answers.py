@@ -48,14 +48,8 @@ class WrongAnswerError(Exception):
 
 
 def response(request: Request, returned: object) -> Response:
-    """The response from a returned value. A score becomes the text that names it.
-
-    Args:
-        request: the request that was asked.
-        returned: text, a score, an `Answer`, or a mapping with the fields of an `Answer`.
-
-    Raises:
-        WrongAnswerError: the value is none of these. The message says what was found and what was expected.
+    """The response from a returned text, score, `Answer`, or mapping with its fields. A score becomes the text that
+    names it.
     """
     answer = _answer(returned)
     if (answer.text is None) == (answer.score is None):
@@ -103,7 +97,6 @@ def _text(value: object, name: str) -> str | None:
 
 
 def _score(value: object) -> str:
-    """Text of a score. Only text that is not blank and whole numbers name a label; floats and booleans do not."""
     if isinstance(value, str) and value.strip():
         return str(value)
     if isinstance(value, Integral) and not isinstance(value, bool):
@@ -122,16 +115,16 @@ def _count(value: object, name: str) -> int | None:
 def _logprobs(request: Request, probabilities: object) -> list[float]:
     """Log-probabilities of the labels of each question, in the form of `Response.option_logprobs`."""
     if not request.names:
-        return _of_labels(request.labels, probabilities, "probabilities")
+        return _label_logprobs(request.labels, probabilities, "probabilities")
     of_criteria = _mapping(request.names, probabilities, "probabilities", "criterion")
     return [
         logprob
         for name in request.names
-        for logprob in _of_labels(request.labels, of_criteria[name], f"probabilities: {name}")
+        for logprob in _label_logprobs(request.labels, of_criteria[name], f"probabilities: {name}")
     ]
 
 
-def _of_labels(labels: Sequence[str], probabilities: object, where: str) -> list[float]:
+def _label_logprobs(labels: Sequence[str], probabilities: object, where: str) -> list[float]:
     by_label = _mapping(labels, probabilities, where, "label")
     for label, value in by_label.items():
         number = isinstance(value, Real) and not isinstance(value, bool)

@@ -24,15 +24,8 @@ MESSAGES = "messages"  # name of the first parameter of a function that takes me
 
 
 def find(judge: PythonCallable) -> Function:
-    """Import the function of a judge.
-
-    The function's module is looked for among the installed packages, and then in `PythonCallable.folder`, which stays
-    on the path of this process. Output of the module during its import goes to the standard error, and a change of the
-    working directory is undone.
-
-    Raises:
-        InputError: there is no such module, it cannot be imported, or the name does not belong to a function of one
-            argument. The message begins with ``function``.
+    """Import the function of a judge, from the installed packages or else `PythonCallable.folder`, which stays on the
+    path. What the module prints goes to the standard error, and a change of the working directory is undone.
     """
     name, _, attributes = judge.function.partition(":")
     folder = os.path.abspath(judge.folder)
@@ -65,10 +58,8 @@ def find(judge: PythonCallable) -> Function:
 
 
 def takes(function: Function, name: str) -> Literal["prompt", "messages"]:
-    """The kind of prompt that a function takes: ``messages`` if its first parameter has this name, else ``prompt``.
-
-    Raises:
-        InputError: the function cannot be called with one argument.
+    """``messages`` if the first parameter has this name, else ``prompt``; an InputError if one argument is not
+    enough.
     """
     try:
         signature = inspect.signature(function)
@@ -90,18 +81,8 @@ def is_async(function: Function) -> bool:
 
 
 def version(function: Function, module: str, name: str) -> str:
-    """Version of a function: its own ``__version__``, or else a digest of source code.
-
-    The source is the source file of the module in which the function was found. If the function was written in another
-    module, the source file of that module counts too. Imported modules do not count.
-
-    Args:
-        function: the function.
-        module: name of the module in which the function was found.
-        name: name of the function in messages.
-
-    Raises:
-        InputError: the function has no version, and no source file.
+    """A function's own ``__version__``, or a digest of the source files of the module in which it was found and the one
+    in which it was written. Imported modules do not count.
     """
     declared = getattr(function, "__version__", None)
     if isinstance(declared, str | int | float) and str(declared).strip():
@@ -113,11 +94,6 @@ def version(function: Function, module: str, name: str) -> str:
 
 
 def _source(module: ModuleType | None, name: str) -> str:
-    """Text of a module's source file, with plain line ends.
-
-    Raises:
-        InputError: the module has no readable source file.
-    """
     path = getattr(module, "__file__", None)
     try:
         if path is None:
@@ -130,9 +106,8 @@ def _source(module: ModuleType | None, name: str) -> str:
 
 
 def is_as_written(function: Function) -> bool:
-    """True if a function's code is found in the present source file of its module.
-
-    It is not found if the file has changed since its import, or if something rewrites modules on import.
+    """True if a function's code is found in its module's present source file: not if the file has changed since its
+    import, or modules are rewritten on import.
     """
     written = inspect.unwrap(function)
     source = _source(sys.modules.get(written.__module__), written.__module__)
@@ -146,10 +121,5 @@ def is_as_written(function: Function) -> bool:
 
 
 def resolved(judge: PythonCallable, function: Function) -> PythonCallable:
-    """A judge, with its function's version and kind of prompt where config does not give them.
-
-    Raises:
-        InputError: see `version` and `takes`.
-    """
-    own = judge.version or version(function, judge.function.partition(":")[0], judge.function)
-    return judge.resolved(takes=takes(function, judge.function), version=own)
+    known_version = judge.version or version(function, judge.function.partition(":")[0], judge.function)
+    return judge.resolved(takes=takes(function, judge.function), version=known_version)

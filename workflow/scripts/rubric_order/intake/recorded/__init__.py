@@ -1,0 +1,1 @@
+"""Answers that exist already, as reads and responses."""
