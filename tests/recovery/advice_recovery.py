@@ -162,7 +162,7 @@ def realised(table: pd.DataFrame, goal: str, readout: Readout, truth: np.ndarray
     (block,) = blocks.blocks(table)
     unit = block.units("group")
     if goal == goals.PREFERENCE:
-        fit = preference.sums(preference.compared(block, readout)).by_cluster(unit).positions
+        fit = preference.sums(preference.compared(block, readout)).regroup(unit).positions
         rows = [fit.interval(weights, CONFIDENCE) for weights in np.eye(5) - 0.2]
         return float(np.mean([(row["ci_high"] - row["ci_low"]) / 2 for row in rows])), rows[0]["estimate"]
     means = np.nanmean(block.matrix(VALUES[readout]), axis=1)

@@ -199,7 +199,7 @@ def causes(
     found = []
     for of in (before, terms):
         weights = np.array([float(kind == prompt_effects.TEXT) for kind, _ in of.names])
-        fit = prompt_effects.score_sums(of, scores).by_cluster(unit).fit()
+        fit = prompt_effects.score_sums(of, scores).regroup(unit).fit()
         found.append(float(fit.interval(weights, CONFIDENCE)["p"] < LEVEL))  # not identified: no p
     return {"text": (found[0], found[1])}
 

@@ -266,7 +266,7 @@ def judged(
 def no_preference(sizes: np.ndarray, rng: np.random.Generator, n: int, spread: float) -> Outcome:
     """The tests of no preference and of no interaction, of a judge that has none on average."""
     of = preference.sums(preference.compare_scores(*judged(sizes, rng, int(n), spread)))
-    found, fit = of.by_cluster(None), of.positions.fit()
+    found, fit = of.regroup(None), of.positions.fit()
     rows = np.linalg.svd(np.eye(int(n)) - 1 / n)[2][: int(n) - 1]
     hotelling = cluster_robust.all_zero(rows @ fit.coefficients, fit.influence @ rows.T)
     return {"no preference": (hotelling < LEVEL, found.p_positions < LEVEL)}

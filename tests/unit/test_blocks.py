@@ -41,7 +41,7 @@ def test_the_mean_under_an_ordering_needs_every_read_of_it(table):
     shown, number = block.orderings
     assert shown.tolist() == [[1, 2], [2, 1]]
     assert number.tolist() == [0, 1, 1, 0] * 2
-    np.testing.assert_array_equal(block.by_ordering(block.matrix("score")), [[1.5, np.nan], [1.5, 1.5]])
+    np.testing.assert_array_equal(block.ordering_means(block.matrix("score")), [[1.5, np.nan], [1.5, 1.5]])
 
 
 def test_orderings_keep_the_order_of_the_reads():

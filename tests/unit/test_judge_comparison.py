@@ -58,7 +58,7 @@ def test_what_differs_in_one_thing_is_compared(found):
 
 def contrast(reads, name="first_last"):
     (block,) = blocks.blocks(reads)
-    fit = preference.positions(preference.compared(block, "hard").by_cluster(block.units("group"))).fit()
+    fit = preference.positions(preference.compared(block, "hard").regroup(block.units("group"))).fit()
     return fit.contrast(preference.contrasts(block.n)[name])
 
 

@@ -99,11 +99,11 @@ def test_the_test_of_a_card_has_the_planned_power_also_where_most_answers_pass(s
 
 def test_no_number_makes_an_effect_below_the_margin_biased():
     errors = planning_groups.expected(5, 0.3, orderings=10)
-    below = planning_groups.for_biased(errors, log_odds=0.12, margin=0.2)
+    below = planning_groups.bias_groups(errors, log_odds=0.12, margin=0.2)
     assert math.isinf(below.groups)
     assert "below the margin of 0.2" in below.why
-    at = planning_groups.for_biased(errors, log_odds=0.2, margin=0.2)
-    assert at == planning_groups.for_biased(errors, log_odds=0.2)
+    at = planning_groups.bias_groups(errors, log_odds=0.2, margin=0.2)
+    assert at == planning_groups.bias_groups(errors, log_odds=0.2)
 
 
 def test_more_is_needed_of_less_decisive_judges_for_smaller_effects_and_for_more_power():

@@ -43,7 +43,7 @@ def found(reads, preferences):
 def influence(reads):
     """The contribution of each group to first less last."""
     (block,) = blocks.blocks(reads)
-    fit = preference.positions(preference.compared(block, "hard").by_cluster(block.units("group"))).fit()
+    fit = preference.positions(preference.compared(block, "hard").regroup(block.units("group"))).fit()
     return fit.influence @ preference.contrasts(block.n)["first_last"]
 
 

@@ -1,22 +1,12 @@
-"""Cards of prompts that ask for the scores of several criteria: one card for all criteria, and one per criterion.
+"""Cards of prompts that ask for several criteria: does a criterion's position move its mean score? One card for all of
+them (biased by the pooled effect or that of any criterion, equivalent if all are small), and one per criterion.
 
-A card says whether the position of a criterion in the prompt moves its mean score. The verdict is that of `estimands`,
-on the shift of the mean score by a position, in points:
-
-- A criterion's effect is found by a test of the gap between its best and its worst position. The test compares the gap
-  with the gaps that come out if the effects of the order in each whole group keep or change their sign at random.
-- The effect of all criteria together (pooled) is found by a test of the first position against all later ones, or by a
-  test of all positions, with an intercept for each text and criterion. So many criteria that each stand in few texts
-  show an effect that no single one of them can show.
-- p-values are adjusted so that all tests of a prompt together reject at `order_tests.LEVEL`: half of the level is for
-  the two pooled tests, and half for the criteria, by Holm.
-- An effect is small if the bounds of the shifts at all positions lie within the margin in points. The bounds allow for
-  effects that only a few groups have.
-- A criterion with fewer effective groups than `enough.FINDING.least`, counted among the texts that have its scores, is
-  neither found biased nor small; with fewer than `enough.SMALL`, it is not small.
-- A finding that missing scores could explain, see `criterion_order.lost`, is no bias.
-
-The card for all criteria is biased if the pooled effect or that of any criterion is; it is equivalent if all are small.
+A criterion: gap between its best and worst position, against gaps with the signs of whole groups' effects redrawn.
+Pooled: the first position against later ones, or all positions, with an intercept a text and criterion. The pooled
+tests share half of `order_tests.LEVEL`, criteria the other half, by Holm. Bounds of small effects allow for effects of
+few groups. With fewer effective groups than `enough.FINDING` needs, among the texts with scores, a criterion is neither
+biased nor small, with fewer than `enough.SMALL` not small. A finding that missing scores could explain, see
+`criterion_order.lost`, is no bias.
 """
 
 import dataclasses
@@ -59,27 +49,11 @@ ALL, OWN = 4, 2  # factors of p-values: two pooled tests at half of the level; H
 
 @dataclass(frozen=True)
 class CriterionCard:
-    """Card of one criterion, or of all criteria of a prompt.
+    """Card of one criterion, or (`EVERY`) of all criteria of a prompt: then pooled, mean gap, smallest p, greatest
+    share.
 
-    Attributes:
-        keys: values of `keys.KEYS`.
-        effects: the effect of the card; on the card of all criteria the pooled one (mean score at the first position
-            minus that at later ones), and then that of each criterion.
-        criterion: id of the criterion; `EVERY` for the card of all criteria.
-        verdict: one of `verdict.VERDICTS`.
-        reasons: sentences, the most important first.
-        advice: action that a user of the judge can take.
-        shifts: mean score at each position minus the mean over positions, in points; on the card of all criteria,
-            pooled over criteria.
-        gap: mean score at the best position minus mean score at the worst, in points; on the card of all criteria, the
-            mean gap over criteria.
-        by_chance: mean of the gap if chance alone makes it.
-        p: p-value for no effect of the position, adjusted for the number of criteria of the prompt; on the card of all
-            criteria, the smallest p-value.
-        margin: margin of equivalence, in points.
-        commonest_share: share of the commonest score among the criterion's scores; on the card of all criteria, the
-            greatest of these shares.
-        n_texts, n_groups, n_scores, n_failed: counts of texts, groups, scores and missing scores.
+    `effects`: the card's, then on the card of all those of each. `shifts`: mean score at a position less the mean over
+    positions, `gap`: best less worst position, `by_chance`: gap that chance makes; all in points. `p` is adjusted.
     """
 
     keys: dict[str, Any]
@@ -116,22 +90,20 @@ class CriterionCard:
 
 
 def cards(criterion_order: pd.DataFrame, margin: float) -> list[CriterionCard]:
-    """The cards of each group of reads by `KEYS`: the card for all criteria, then one card per criterion.
+    """For each group of reads by `KEYS` the card of all criteria, then one per criterion, with a margin in points.
 
-    Args:
-        criterion_order: the statistic of that name. Written scores decide; if there are none, expected scores decide.
-        margin: margin of equivalence, in points.
+    Written scores decide; if there are none, expected scores do.
     """
-    made = []
+    result = []
     for key, rows in criterion_order.groupby(KEYS, sort=False):
         readout = Readout.HARD if (rows["readout"] == Readout.HARD).any() else Readout.SOFT
         of_readout = rows[rows["readout"] == readout]
-        own = _of_criteria(dict(zip(KEYS, key, strict=True)), of_readout, margin)
-        made += [_of_all(own, of_readout, margin), *own]
-    return made
+        single = _criterion_cards(dict(zip(KEYS, key, strict=True)), of_readout, margin)
+        result += [_pooled_card(single, of_readout, margin), *single]
+    return result
 
 
-def _of_criteria(keys: dict[str, Any], rows: pd.DataFrame, margin: float) -> list[CriterionCard]:
+def _criterion_cards(keys: dict[str, Any], rows: pd.DataFrame, margin: float) -> list[CriterionCard]:
     """The card of each criterion of one group of reads."""
     gaps = rows[rows["quantity"] == "gap"].merge(
         rows.loc[rows["quantity"] == "commonest_share", ["criterion", "estimate", "effective_groups", *COUNTS]],
@@ -142,12 +114,12 @@ def _of_criteria(keys: dict[str, Any], rows: pd.DataFrame, margin: float) -> lis
     p = gaps["p_cluster"].mask(few).to_numpy(dtype=float)
     adjusted = np.minimum(OWN * multiplicity.holm(p), 1)
     return [
-        _of_criterion(keys, row, rows[rows["criterion"] == row["criterion"]], value, margin, len(gaps))
+        _criterion_card(keys, row, rows[rows["criterion"] == row["criterion"]], value, margin, len(gaps))
         for row, value in zip(gaps.to_dict("records"), adjusted.tolist(), strict=True)
     ]
 
 
-def _of_criterion(
+def _criterion_card(
     keys: dict[str, Any], row: Row, rows: pd.DataFrame, p: float, margin: float, n_criteria: int
 ) -> CriterionCard:
     """The card of one criterion, from the row of its gap and its other rows."""
@@ -162,7 +134,7 @@ def _of_criterion(
         missing = {f"None of its {counts['n_failed']:,} scores was given.": LOOK}
     if commonest >= uniformity.COMMONEST:
         missing[f"The judge is saturated: {commonest:.0%} of the scores are one score."] = VARY
-    made = CriterionCard(
+    card = CriterionCard(
         keys=keys,
         effects=(_effect(gap, shifts, p, margin, missing, row),),
         criterion=str(row["criterion"]),
@@ -177,17 +149,16 @@ def _of_criterion(
         commonest_share=commonest,
         **counts,
     )
-    chance = f", where chance alone makes {made.by_chance:.2f}" if not math.isnan(made.by_chance) else ""
-    found = f"its best and its worst position are {written(gap, '.2f')} points apart{chance}"
-    return _judged(made, found, "Its position in the prompt moves its mean score", [*_extremes(made)], missing)
+    chance = f", where chance alone makes {card.by_chance:.2f}" if not math.isnan(card.by_chance) else ""
+    size = f"its best and its worst position are {written(gap, '.2f')} points apart{chance}"
+    return _judged(card, size, "Its position in the prompt moves its mean score", [*_extremes(card)], missing)
 
 
 def _effect(
     value: Interval, shifts: pd.DataFrame, p: float, margin: float, missing: dict[str, str], row: Row
 ) -> Estimand:
-    """The effect in points, from the rows of the shifts and the row that has `p_lost` and `p_worst`.
-
-    `missing` has sentences and the advice that each calls for.
+    """Effect in points, from the shifts and the row with `p_lost` and `p_worst`; `missing` maps sentences to the advice
+    for each.
     """
     least, most = shifts["least"].min(skipna=False), shifts["most"].max(skipna=False)
     reach = Interval(value.estimate, float(least), float(most)) if len(shifts) else UNKNOWN
@@ -224,14 +195,8 @@ def _lost(shifts: pd.DataFrame, row: Row) -> dict[str, str]:
 def _judged(
     made: CriterionCard, found: str, moved: str, details: Sequence[str], missing: dict[str, str]
 ) -> CriterionCard:
-    """The card with its verdict, reasons and advice.
-
-    Args:
-        made: the card.
-        found: words for the size of the effect.
-        moved: sentence of a card that is biased, without its end.
-        details: further sentences on the effect.
-        missing: see `_effect`.
+    """The card with verdict, reasons and advice, from words for the size and the beginning of the sentence of a biased
+    card.
     """
     effect, word = made.effects[0], estimands.verdict(made.effects)
     tested = (
@@ -274,7 +239,7 @@ def _extremes(made: CriterionCard) -> Iterator[str]:
         )
 
 
-def _of_all(own: Sequence[CriterionCard], rows: pd.DataFrame, margin: float) -> CriterionCard:
+def _pooled_card(own: Sequence[CriterionCard], rows: pd.DataFrame, margin: float) -> CriterionCard:
     """The card for all criteria of one group of reads."""
     of = {str(row["quantity"]): row for row in rows.to_dict("records")}
     first, test, mean = (of.get(name, {}) for name in ("pooled_first", "pooled_test", "mean_gap"))
@@ -290,8 +255,8 @@ def _of_all(own: Sequence[CriterionCard], rows: pd.DataFrame, margin: float) -> 
     if least >= uniformity.COMMONEST:
         missing[f"The judge is saturated: at least {least:.0%} of the scores of each criterion are one score."] = VARY
     effect = _effect(value, shifts, p if worth >= enough.FINDING.least else math.nan, margin, missing, by)
-    each = [made.p for made in own if not math.isnan(made.p)]
-    made = CriterionCard(
+    each = [card.p for card in own if not math.isnan(card.p)]
+    card = CriterionCard(
         keys=own[0].keys,
         effects=(effect, *(part for card in own for part in card.effects)),
         criterion=EVERY,
@@ -303,22 +268,22 @@ def _of_all(own: Sequence[CriterionCard], rows: pd.DataFrame, margin: float) -> 
         by_chance=float(mean["null"]) if mean else math.nan,
         p=min([*each, *([] if math.isnan(effect.p) else [effect.p])], default=math.nan),
         margin=margin,
-        commonest_share=max(made.commonest_share for made in own),
+        commonest_share=max(card.commonest_share for card in own),
         n_texts=int(by["n_texts"]),
         n_groups=int(by["n_groups"]),
-        n_scores=sum(made.n_scores for made in own),
-        n_failed=sum(made.n_failed for made in own),
+        n_scores=sum(card.n_scores for card in own),
+        n_failed=sum(card.n_failed for card in own),
     )
-    by_verdict = {word: [made.criterion for made in own if made.verdict == word] for word in VERDICTS}
+    by_verdict = {word: [card.criterion for card in own if card.verdict == word] for word in VERDICTS}
     listed = "; ".join(f"{word}: {_named(names)}" for word, names in by_verdict.items() if names)
     each_of = f"Of {len(own)} criteri{'on' if len(own) == 1 else 'a'}, {listed}."
-    found, moved = (
+    size, moved = (
         "over all criteria, some positions differ",
         "The position of a criterion in the prompt moves its mean score",
     )
     if by is first or not effect.found:
-        found = f"over all criteria, the first position gives {written(value, '+z.2f')} points more than later ones"
-    judged = _judged(made, found, moved, [*_extremes(made)], missing)
+        size = f"over all criteria, the first position gives {written(value, '+z.2f')} points more than later ones"
+    judged = _judged(card, size, moved, [*_extremes(card)], missing)
     if by_verdict[BIASED] and not effect.biased:
         judged = dataclasses.replace(judged, reasons=(f"{moved}, for {_named(by_verdict[BIASED])}.",))
     if less := [card.criterion for card in own if card.effects[0].found and card.verdict == EQUIVALENT]:
@@ -351,7 +316,7 @@ def _ends(value: Interval) -> dict[str, float | None]:
 
 
 def _up(value: float) -> str:
-    """A size with two decimals, rounded up."""
+    """Rounded up."""
     return f"{math.ceil(value * 100 - 1e-9) / 100:.2f}"
 
 

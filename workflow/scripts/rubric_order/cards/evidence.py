@@ -44,11 +44,8 @@ USUAL = ("single", "fixed")  # strategies of the usual ordering
 
 @dataclass(frozen=True)
 class Small:
-    """Verdict on whether an effect is shown to be smaller than a margin.
-
-    Attributes:
-        verdict: see `methods.uncertainty.equivalence.verdict`; empty if there is no such effect.
-        worst: the effect with the weakest evidence that it is small.
+    """Verdict, see `methods.uncertainty.equivalence.verdict`, on whether an effect is smaller than a margin; `worst` is
+    the one with the weakest evidence.
     """
 
     verdict: str = ""
@@ -62,31 +59,13 @@ class Small:
 
 @dataclass(frozen=True)
 class ReadoutResults:
-    """Results of one readout of some reads.
+    """Results of one readout of some reads; NaN, empty or unknown where there is none.
 
-    Attributes:
-        shares: share of the selections at each position, from the first to the last; empty unless every score is shown
-            in every position.
-        v: Cramer's V of the shares.
-        p_selection: p-value for equal shares.
-        preference: preference for each position in log-odds; NaN if it is not known.
-        p_preference: p-value for all preferences being 0.
-        preference_flag: `flag` of `position_preference`.
-        interaction: log-odds that the highest score gains at the last position, and the lowest score at the first,
-            beyond the preference for the position.
-        p_interaction: p-value for the interaction being 0.
-        usual: mean score in the usual ordering minus the mean over orderings.
-        p_usual: p-value for this shift being 0.
-        largest_gap: gap between the mean scores of the two orderings that differ most.
-        gap_by_chance: mean of the largest gap if chance alone makes it.
-        p_points: p-value for no mean effect of the order.
-        small_points: verdict on whether the effects in points are small.
-        small_log_odds: verdict on whether the effects in log-odds are small.
-        small_interaction: verdict on whether the interaction is small.
-        preference_errors: standard errors of the preferences; NaN if they are not known.
-        interaction_error: standard error of the interaction; NaN if it is not known.
-        shift_errors: standard error of each ordering's mean score minus the mean over all orderings; NaN if not known.
-        saturated: whether the scores vary so little that an order can hardly change them.
+    By position: `shares` of selections (if every score stands in every position, with Cramer's `v`) and `preference` in
+    log-odds. `interaction`: log-odds that the highest score gains last and the lowest first, beyond the preference.
+    `usual`: mean score in the usual ordering less the mean over orderings; `largest_gap`: between the two orderings
+    that differ most; `p_points`: of no mean effect. `*_errors` are standard errors, `shift_errors` of each ordering's
+    shift. `saturated`: scores vary so little that an order can hardly change them.
     """
 
     name: Readout
@@ -120,19 +99,12 @@ class ReadoutResults:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement of a judge with people, by Pearson's r over all items, and how the order and averaging change r.
+    """Pearson's r with people over all items: of one read in the `usual` ordering, one read in any (`single`), the
+    `mean`.
 
-    Attributes:
-        usual: r of one read in the usual ordering; unknown if no strategy reads in the usual ordering.
-        single: mean over the orderings of r with one read per item. Only items scored in the usual ordering count.
-        mean: r of the mean of all reads of an item.
-        order: `single` minus `usual`.
-        averaging: r of the mean of all reads, minus `single`.
-        reliability: reliability of the mean of several people's scores; unknown if one person rated.
-        n_items: number of items that have a human score.
-        gold: kind of label that the judge is compared with, see module `gold`.
-        expected: r of the mean expected score of an item, if `mean` is the r of written scores; unknown if it is not,
-            or if expected scores are not known.
+    `order`: `single` less `usual` (items scored in the usual ordering); `averaging`: `mean` less `single`.
+    `reliability`: of the mean of several people; `gold`: kind of label; `expected`: r of expected scores, where `mean`
+    is of written ones.
     """
 
     usual: Interval = UNKNOWN
@@ -153,13 +125,10 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Rankings:
-    """Share of prompts whose best candidate changes from the usual ordering to the mean over orderings.
+    """Share of prompts whose best candidate changes from the usual ordering to the mean over orderings; no candidate is
+    best in both.
 
-    Attributes:
-        flip: share of the prompts in which no candidate is among the best both in the usual ordering and in the mean.
-        excess: part of `flip` that the noise of few reads does not explain; unknown if this noise is not known.
-        usual_reads: reads per item in the usual ordering.
-        n_prompts: number of prompts that have competing candidates.
+    `excess`: the part that noise of few reads does not explain.
     """
 
     flip: Interval = UNKNOWN
@@ -170,26 +139,12 @@ class Rankings:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence on one group of reads.
+    """Evidence on one group of reads; attributes that are not named here are columns of `decisiveness.estimate`.
 
-    Attributes without an entry below are columns of `decisiveness.estimate`. Of these, `effective_groups` and
-    `heaviest_group` say how unequal groups are.
-
-    Attributes:
-        keys: values of `keys.KEYS`.
-        hard: results of written scores; None if there are none.
-        soft: results of option probabilities; None if there are none.
-        known_share: share of the reads whose option probabilities are known.
-        drawn: whether answers are drawn from the option probabilities, see `order_tests.drawn_as_they_are`.
-        exponent: ends of the interval of the exponent that decides `drawn`, see `sampling.exponent`.
-        detectable_v: the smallest V that a study of this size finds with 80% power, for the main readout.
-        agreement: agreement of the main readout with people; None if there are no human scores.
-        rankings: changes of rankings by the main readout; None if there are no competing candidates.
-        spread: effects of orderings on single items, by option probabilities where they are known.
-        written_spread: the same by written scores.
-        temperature: temperature at which answers were drawn; NaN if it is not known.
-        causes: rows of causes other than positions that were tested, see module `causes`.
-        failures: dictionary from each reason, the commonest first, to the number of reads that therefore have no score.
+    `hard`, `soft`: results by readout; `known_share`: reads with known probabilities; `drawn`: answers are draws from
+    them, see `order_tests.drawn_as_they_are`, by `exponent`; `detectable_v`: found with 80% power. `spread`: effects on
+    single items, by probabilities where known; `written_spread`: by scores. `causes`: rows of tested causes;
+    `failures`: number of reads by reason, the commonest first.
     """
 
     keys: dict[str, Any]
@@ -231,10 +186,7 @@ class Evidence:
 
     @property
     def main(self) -> ReadoutResults:
-        """The main readout: written scores if there are any, else option probabilities.
-
-        If no read has a score, the returned readout has no results.
-        """
+        """Written scores if there are any, else option probabilities; without results if no read has a score."""
         return self.hard or self.soft or ReadoutResults(Readout.HARD)
 
     @property
@@ -296,9 +248,8 @@ class Evidence:
 
     @property
     def independent_groups(self) -> float:
-        """Number of equal groups that hold as much information, by the correlation of what orderings do to a group.
-
-        Where this correlation is not known, it is taken to be 1.
+        """Number of equal groups with as much information, by the correlation of the order's effects in a group; 1 if
+        unknown.
         """
         by_readout = {row["readout"]: row["groups"] for row in self.causes_of(causes.GROUP)}
         worst = self.n_groups if math.isnan(self.effective_groups) else self.effective_groups
@@ -314,55 +265,52 @@ class Evidence:
 
 
 def gather(statistics: Mapping[str, pd.DataFrame]) -> Iterator[Evidence]:
-    """The evidence on each group of reads by `KEYS`: one for each row of `decisiveness`.
+    """Evidence on each group of reads by `KEYS`, one for each row of `decisiveness`.
 
-    Args:
-        statistics: dictionary from a statistic's name to its table: all of `of_cards.REQUIRED`, and those of
-            `of_cards.OPTIONAL` that were made.
+    `statistics`: all of `of_cards.REQUIRED`, and those of `of_cards.OPTIONAL` that were made.
     """
     tables = {name: statistics[name] for name in (*of_cards.REQUIRED[1:], *of_cards.OPTIONAL) if name in statistics}
-    parts = {name: _by_key(table) for name, table in tables.items()}
+    parts = {name: _rows_by_key(table) for name, table in tables.items()}
     for row in statistics[of_cards.REQUIRED[0]].to_dict("records"):
         key = tuple(row[name] for name in KEYS)
-        own = {name: groups.get(key) for name, groups in parts.items() if name in of_cards.REQUIRED}
+        by_statistic = {name: groups.get(key) for name, groups in parts.items() if name in of_cards.REQUIRED}
         score, main = row["commonest_score"], Readout.HARD if row["n_reads"] else Readout.SOFT
-        temperature = float(_first(own["position_preference"] or [], "temperature"))
+        temperature = float(_first(by_statistic["position_preference"] or [], "temperature"))
         rows = tuple(json.loads(row.get("causes") or "[]"))
         plain: Row = {name: kind(row[name]) for kind, columns in PLAIN.items() for name in columns}
         yield Evidence(
             keys={name: row[name] for name in KEYS},
             **plain,
             commonest_score=None if pd.isna(score) else int(score),
-            hard=_readout(Readout.HARD, own) if row["n_reads"] else None,
-            soft=_readout(Readout.SOFT, own) if not pd.isna(row["top_probability"]) else None,
+            hard=_readout(Readout.HARD, by_statistic) if row["n_reads"] else None,
+            soft=_readout(Readout.SOFT, by_statistic) if not pd.isna(row["top_probability"]) else None,
             known_share=float(row["known_share"]),
             temperature=temperature,
             causes=rows,
             drawn=order_tests.drawn_as_they_are(row["exponent_low"], row["exponent_high"], temperature),
             exponent=(float(row["exponent_low"]), float(row["exponent_high"])),
-            detectable_v=_one(own["position_selection"], readout=main, quantity="detectable_v").estimate,
+            detectable_v=_one(by_statistic["position_selection"], readout=main, quantity="detectable_v").estimate,
             agreement=_agreement(key, parts, main),
             rankings=_rankings(key, parts, main),
-            spread=spreads.gather(own.get(spreads.NAME)),
-            written_spread=spreads.gather(own.get(spreads.NAME), READ[:1]),
+            spread=spreads.gather(by_statistic.get(spreads.NAME)),
+            written_spread=spreads.gather(by_statistic.get(spreads.NAME), READ[:1]),
             n_copies=int(row.get("n_copies", 0)),
             copies=str(row.get("copies", "")),
             failures=json.loads(row.get("failures") or "{}"),
         )
 
 
-def _by_key(table: pd.DataFrame) -> ByKey:
-    """Dictionary from the values of `KEYS` to the rows that have them, as plain values.
-
-    With a thousand keys, a small table for each key would take more time than its contents.
+def _rows_by_key(table: pd.DataFrame) -> ByKey:
+    """Rows by the values of `KEYS`, as plain values: with a thousand keys, small tables take more time than their
+    contents.
     """
     rows_by_key: ByKey = {}
     used = [*KEYS, *(name for name in USED if name in table)]
     columns = [
         [math.nan if value is pd.NA or value is None else value for value in table[name].tolist()] for name in used
     ]
-    kept = [value is not pd.NA and value == CLUSTER for value in table.get("cluster", [CLUSTER] * len(table))]
-    for values in compress(zip(*columns, strict=True), kept):
+    by_group = [value is not pd.NA and value == CLUSTER for value in table.get("cluster", [CLUSTER] * len(table))]
+    for values in compress(zip(*columns, strict=True), by_group):
         rows_by_key.setdefault(values[: len(KEYS)], []).append(
             dict(zip(used[len(KEYS) :], values[len(KEYS) :], strict=True))
         )
@@ -386,7 +334,7 @@ def _agreement(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) -
             _one(compared, **of, baseline=baseline, quantity=name)
             for name in ("order", "averaging", "averaging_baseline")
         )
-        usual = _one(parts["human_agreement"].get(_with_strategy(key, baseline)), **of, quantity="pearson")
+        usual = _one(parts["human_agreement"].get(_replace_strategy(key, baseline)), **of, quantity="pearson")
         # r of one read in the usual ordering. If an item has several reads, the gain from averaging them is subtracted
         # from the r of their mean, and no interval is known.
         if order.known and usual.known:
@@ -397,11 +345,11 @@ def _agreement(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) -
 
 
 def _rankings(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) -> Rankings | None:
-    reversals, own = parts.get("rank_reversal", {}), key[KEYS.index("strategy")]
+    reversals, current = parts.get("rank_reversal", {}), key[KEYS.index("strategy")]
     for usual in USUAL:
         # A pair of strategies has one row, in either order.
-        for strategy, other, usual_reads in ((own, usual, "k_other"), (usual, own, "k")):
-            part = reversals.get(_with_strategy(key, strategy))
+        for strategy, other, usual_reads in ((current, usual, "k_other"), (usual, current, "k")):
+            part = reversals.get(_replace_strategy(key, strategy))
             of = {"readout": readout, "other": other, "quantity": "top1_flip"}
             between = _rows(part, **of, comparison="between")
             flip = Interval.of(between[0]) if between else UNKNOWN
@@ -411,17 +359,15 @@ def _rankings(key: tuple[Any, ...], parts: Mapping[str, ByKey], readout: str) ->
     return None
 
 
-def _with_strategy(key: tuple[Any, ...], strategy: str) -> tuple[Any, ...]:
+def _replace_strategy(key: tuple[Any, ...], strategy: str) -> tuple[Any, ...]:
     return tuple(strategy if name == "strategy" else value for name, value in zip(KEYS, key, strict=True))
 
 
 def _rows(part: Rows | None, **values: object) -> Rows:
-    """The rows that have the given values."""
     return [row for row in part or () if all(row[name] == value for name, value in values.items())]
 
 
 def _one(part: Rows | None, **values: object) -> Interval:
-    """The estimate of the first row with the given values; unknown if there is no such row."""
     rows = _rows(part, **values)
     return Interval.of(rows[0]) if rows else UNKNOWN
 
@@ -432,7 +378,7 @@ def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
     if part := rows.get("position_selection"):
         values |= _selection(part)
     if part := rows.get("position_preference"):
-        values["preference"] = tuple(map(Interval.of, _by_position(part, "preference")))
+        values["preference"] = tuple(map(Interval.of, _position_rows(part, "preference")))
         values["preference_flag"] = str(part[0]["flag"])
         # If one position is always chosen, its preference may have no bound, although a penalised estimate is finite.
         if any(flags.has(row["flag"], flags.SEPARATED) for row in part):
@@ -440,7 +386,7 @@ def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
         values["p_preference"] = _first(_rows(part, quantity="no_preference"), "p_cluster")
         values["interaction"] = _one(part, quantity="interaction")
         values["p_interaction"] = _first(_rows(part, quantity="interaction"), "p")
-        values["preference_errors"] = tuple(float(row["se"]) for row in _by_position(part, "preference"))
+        values["preference_errors"] = tuple(float(row["se"]) for row in _position_rows(part, "preference"))
         values["interaction_error"] = float(_first(_rows(part, quantity="interaction"), "se"))
         values["saturated"] = values.get("saturated", False) or flags.has(part[0]["flag"], flags.SATURATED)
     if part := rows.get("score_effects"):
@@ -468,7 +414,7 @@ def _selection(part: Rows) -> dict[str, Any]:
     # With fewer clusters than `ENOUGH_CLUSTERS` both tests must agree.
     p = [_first(test, column) for column in ("p_cluster", "p_rotation")]
     return {
-        "shares": tuple(map(Interval.of, _by_position(part, "share"))),
+        "shares": tuple(map(Interval.of, _position_rows(part, "share"))),
         "v": _one(part, quantity="cramers_v"),
         "p_selection": max([value for value in p if not math.isnan(value)], default=math.nan),
         "saturated": bool(part[0]["saturated"]),
@@ -476,14 +422,14 @@ def _selection(part: Rows) -> dict[str, Any]:
 
 
 def _errors(rows: Rows) -> tuple[float, ...]:
-    """Standard errors behind intervals of Student's t; NaN if there is no interval."""
+    """Standard errors behind intervals of Student's t."""
     if not rows:
         return ()
     low, high, df = (np.array([row[name] for row in rows], dtype=float) for name in ("ci_low", "ci_high", "df"))
     return tuple(equivalence.error_of_interval(low, high, df, float(rows[0]["confidence"])).tolist())
 
 
-def _by_position(part: Rows, quantity: str) -> Rows:
+def _position_rows(part: Rows, quantity: str) -> Rows:
     return sorted(_rows(part, quantity=quantity), key=lambda row: row["position"])
 
 

@@ -76,7 +76,7 @@ def planned(
     )
 
 
-def of_reads(
+def needed_groups(
     evidence: Evidence, *, effects: tuple[float, float] | None = None, power: float = planning_groups.POWER
 ) -> Groups | None:
     """Numbers of groups needed if they are like the groups of the reads; None if the reads give no standard errors."""

@@ -23,13 +23,7 @@ HALF = 0.5  # share of the reads
 
 
 class Headline(NamedTuple):
-    """The first line of a card.
-
-    Attributes:
-        verdict: the verdict in a few words.
-        size: size of the effect in points and in decisions (scores and best answers that change); empty if it is not
-            known.
-    """
+    """First line of a card: the verdict in a few words; the effect in points and decisions, empty if not known."""
 
     verdict: str
     size: str
@@ -41,14 +35,7 @@ class Headline(NamedTuple):
 
 
 def headline(evidence: Evidence, verdict: verdicts.Verdict) -> Headline:
-    """The first line of a card: the number that made the verdict, then single scores and best answers that change.
-
-    A number without an interval is not there.
-
-    Args:
-        evidence: the numbers of the card.
-        verdict: the verdict on these numbers.
-    """
+    """The number that made the verdict, then single scores and best answers that change, each with an interval."""
     parts = [*_effect(evidence, verdict), *_decisions(evidence)]
     if evidence.copied:
         parts = ["what chance does is not known, because repeats hardly ever differ", *parts]
@@ -112,9 +99,8 @@ def _decisions(evidence: Evidence) -> Iterator[str]:
 def that_change(share: Interval) -> str:
     """Words for a share of scores that change, rounded as in the reasons of a card.
 
-    Examples:
-        >>> that_change(Interval(0.31, 0.28, 0.34)), that_change(Interval(-0.01, -0.02, 0.004))
-        ('31% [28%, 34%] of scores change', 'hardly a score changes')
+    >>> that_change(Interval(0.31, 0.28, 0.34)), that_change(Interval(-0.01, -0.02, 0.004))
+    ('31% [28%, 34%] of scores change', 'hardly a score changes')
     """
     return "hardly a score changes" if share.estimate < RARE else f"{spreads.share_text(share)} of scores change"
 

@@ -18,26 +18,13 @@ SMALL_SHARE = 0.1  # shares below it are written with a decimal
 
 @dataclass(frozen=True)
 class Spread:
-    """Effects of orderings on single items, by one readout.
+    """Effects of orderings on single items, by one readout, ``soft`` if known; `sd` in points.
 
-    Attributes:
-        readout: ``soft`` if option probabilities are known, else ``hard``; empty if nothing is known.
-        sd: spread in points; not known if reads cannot distinguish the order from chance.
-        reach: upper end of the interval that is compared with the margin. If the spread is not known, but the spread of
-            the reads (chance included) is shown to be small, `reach` and `verdict` are about the spread of the reads.
-        verdict: see `equivalence.verdict`.
-        scores: share of the items whose score changes, beyond chance, under another ordering than the usual one.
-        best: share of the prompts whose best candidate changes, beyond chance, under another ordering than the usual
-            one.
-        one_read: distance of one read, in an ordering drawn at random, from the item's mean over all orderings, in
-            points.
-        needed: number of orderings drawn at random whose mean is within the margin of the mean over all orderings; inf
-            if more than all orderings are needed.
-        orderings: number of all orderings; 0 if items do not share their orderings, so that `needed` is not known.
-        at_most: True if `one_read` and `needed` are upper bounds, because the part from chance is not known.
-        confidence: confidence of the interval of `sd`.
-        level: level of the interval of `reach`, whose confidence is 1 - 2 * `level`.
-        logarithm: whether both intervals are computed for the logarithm of the spread.
+    `reach`: end that is compared with the margin, of all reads (chance included) if they are small and `sd` is unknown.
+    `scores`, `best`: share of items and prompts that change beyond chance under another ordering than the usual one.
+    `one_read`: distance of a random read from the mean over all, in points; `needed`: random orderings within the
+    margin, inf beyond all `orderings` (0 if items share none); bounds if `at_most`. `sd` has `confidence`, `reach` 1 -
+    2 * `level`.
     """
 
     readout: str = ""
@@ -65,31 +52,27 @@ NOTHING = Spread()
 
 
 def gather(rows: list[dict[str, Any]] | None, readouts: Sequence[Readout] = READ[::-1]) -> Spread:
-    """Effects from the rows of `order_spread` about one group of reads.
-
-    Args:
-        readouts: the first of these readouts that has rows is used.
-    """
+    """Effects from the rows of `order_spread` about one group of reads, by the first readout that has rows."""
     by = {(row["readout"], row["quantity"]): row for row in rows or ()}
     readout = next((name for name in readouts if (name, "spread") in by), None)
     if readout is None:
         return NOTHING
-    own, whole = by[readout, "spread"], by[readout, "within"]
+    spread_row, whole = by[readout, "spread"], by[readout, "within"]
     intervals = {quantity: Interval.of(row) for (name, quantity), row in by.items() if name == readout}
     sd = intervals.get("spread", UNKNOWN)
     row = by.get((readout, "needed"))
-    bound = own if sd.known or whole["verdict"] != equivalence.SHOWN else whole
+    bound = spread_row if sd.known or whole["verdict"] != equivalence.SHOWN else whole
     return Spread(
         readout=readout,
         sd=sd,
         reach=float(bound["high"]) if sd.known or bound is whole else math.nan,
-        margin=float(own["margin"]),
+        margin=float(spread_row["margin"]),
         verdict=str(bound["verdict"]),
         scores=intervals.get("changed", UNKNOWN),
         best=intervals.get("best_changed", UNKNOWN),
-        confidence=float(own["confidence"]),
-        level=float(own["level"]),
-        logarithm=bool(own["logarithm"]),
+        confidence=float(spread_row["confidence"]),
+        level=float(spread_row["level"]),
+        logarithm=bool(spread_row["logarithm"]),
         one_read=intervals.get("one_read", UNKNOWN),
         needed=intervals.get("needed", UNKNOWN),
         orderings=int(row["n_orderings"]) if row else 0,
@@ -111,16 +94,13 @@ def said_first(of: Spread) -> Iterator[str]:
 
 
 def calls(of: Spread, most: int) -> str:
-    """Sentence on the cost of averaging over all orderings, and on the number of orderings that is enough, if known.
+    """Sentence on the cost of averaging over all orderings (`most` calls), and on how many orderings are enough, if
+    known.
 
-    Args:
-        most: calls per text that all orderings take.
-
-    Example:
-        >>> calls(Spread(Readout.HARD, margin=0.1, needed=Interval(5, 4, 6), orderings=10), 10)
-        '5 [4, 6] random orderings per text come within 0.1 points of the mean of all.'
-        >>> calls(NOTHING, 10)
-        'Averaging takes 10 calls per text.'
+    >>> calls(Spread(Readout.HARD, margin=0.1, needed=Interval(5, 4, 6), orderings=10), 10)
+    '5 [4, 6] random orderings per text come within 0.1 points of the mean of all.'
+    >>> calls(NOTHING, 10)
+    'Averaging takes 10 calls per text.'
     """
     if not of.needed.known or not 1 < of.needed.estimate < of.orderings:
         return f"Averaging takes {most:,} call{'' if most == 1 else 's'} per text."
@@ -129,7 +109,7 @@ def calls(of: Spread, most: int) -> str:
     return f"{few} random orderings per text{fewer} come within {of.margin:g} points of the mean of all."
 
 
-def of_bias(of: Spread) -> Iterator[str]:
+def bias_sentences(of: Spread) -> Iterator[str]:
     """The sentence on single items that move by the margin or more, which means do not show."""
     if of.verdict == equivalence.NOT_SHOWN:
         yield f"An ordering moves single items, up or down, by {_points(of.sd)} points (SD; margin {of.margin:g})."
@@ -141,11 +121,7 @@ def least_text(of: Spread) -> str:
 
 
 def facts(of: Spread, *, competing: bool = True) -> list[tuple[str, str]]:
-    """Lines of a card's table.
-
-    Args:
-        competing: whether any group has several candidates.
-    """
+    """Lines of a card's table; `competing`: some group has several candidates."""
     needs = "repeats of each ordering that are no copies, or option probabilities"
     unknown = f"not known: needs {needs if of.readout else 'several orderings that show every score in every position'}"
     best = unknown if competing else "not known: no group has several candidates"

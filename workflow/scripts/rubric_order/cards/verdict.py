@@ -1,15 +1,9 @@
-"""Verdict of a bias card: the table of its estimands, and the sentences that are read from it.
+"""Verdict of a bias card: the table of its estimands, by the rule of `estimands`, and the sentences read from it.
 
-`estimands` has the rule. An estimand belongs to one or more tests of `order_tests`, whose p-values are adjusted for all
-tests of the card: together they find an effect in at most 5% of the judges without one. A finding is no bias where the
-table names a cause that explains it (module `causes`), or where the effect is shown to be smaller than the
-margin. Findings come first. Saturation, judged in each ordering, is only a reason why nothing was found.
-
-To be shown to be small, an effect must be smaller than its margin by two one-sided tests at 5% each, also if only a few
-groups have it (`equivalence.p_bounded`). What an order does to single items must be small by an interval. Since all
-required effects must be small, the error of `equivalent` is at most that of one of these tests, with or without a
-finding. No judge is equivalent where reads are copies, where written scores do what option probabilities do not, or
-where a cause explains a finding.
+Each estimand has tests of `order_tests`, adjusted together. Small effects pass two one-sided tests at 5% each, also if
+few groups have them (`equivalence.p_bounded`); effects on single items an interval. No judge is equivalent whose reads
+are copies, whose written scores do not what its probabilities do, or whose finding a cause explains. Saturation, judged
+in each ordering, is only a reason why nothing was found.
 """
 
 import math
@@ -74,16 +68,11 @@ ROUNDING = 1e-12  # smaller values are rounding errors
 
 
 class Verdict(NamedTuple):
-    """A verdict with its reasons.
+    """A verdict (one of `VERDICTS`), reasons (the most important first), advice, and the estimands from which they are
+    read.
 
-    Attributes:
-        word: one of `VERDICTS`.
-        reasons: sentences, the most important first.
-        tests: dictionary from readout and test to the p-value after Holm's adjustment, also of tests that the verdict
-            does not rest on.
-        advice: what a user of the judge can do.
-        planned: for `cannot tell`, numbers of groups that the other verdicts need; None if the reads do not say.
-        table: the estimands from which all this is read.
+    `tests`: p by readout and test after Holm's adjustment, also of tests that do not decide; `planned`: groups that the
+    other verdicts need, for `cannot tell`.
     """
 
     word: str
@@ -95,10 +84,9 @@ class Verdict(NamedTuple):
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """The verdict from the table of estimands.
+    """Verdict from the table of estimands.
 
-    If the scores are not shown to agree with people, this comes first, because averaging does not mend it. It comes
-    last if reads have to be mended first.
+    Doubt about agreement comes first, since averaging does not mend it; last if reads have to be mended.
     """
     rows, tests = table(evidence), evidence.tests
     word, planned = estimands.verdict(rows), None
@@ -110,7 +98,7 @@ def judge(evidence: Evidence) -> Verdict:
     elif word == EQUIVALENT:
         advice = ONE_ORDER
     else:
-        planned = None if _silent(evidence) else groups.of_reads(evidence)
+        planned = None if _silent(evidence) else groups.needed_groups(evidence)
         advice = _remedy(evidence, rows, planned)
     reasons = tuple(dict.fromkeys(_reasons(evidence, rows, word)))
     if doubtful := doubt.reason(evidence.agreement):
@@ -124,7 +112,7 @@ def table(evidence: Evidence) -> tuple[Estimand, ...]:
     """The estimands of the reads; none if no read has a score. With two levels there is no interaction."""
     if not evidence.readouts:
         return ()
-    log_odds, points, own = evidence.log_odds, evidence.points, evidence.spread
+    log_odds, points, single = evidence.log_odds, evidence.points, evidence.spread
     far = max(log_odds.preference, key=_reach, default=Interval())
     rows = [
         (POINTS, points, points.usual, points.small_points),
@@ -133,12 +121,12 @@ def table(evidence: Evidence) -> tuple[Estimand, ...]:
     ]
     of_items = Estimand(
         SINGLE,
-        value=own.scores,
-        bounds=Interval(own.sd.estimate, 0.0, own.reach) if own.shown else Interval(),
-        margin=own.margin if own.shown else math.nan,
+        value=single.scores,
+        bounds=Interval(single.sd.estimate, 0.0, single.reach) if single.shown else Interval(),
+        margin=single.margin if single.shown else math.nan,
         missing=(*_unknown(evidence), *apart(evidence), *_open_readouts(evidence), *_open_single(evidence)),
     )
-    best = Estimand(estimands.BEST, value=own.best, required=False)
+    best = Estimand(estimands.BEST, value=single.best, required=False)
     return (*(_estimand(evidence, *row) for row in rows), of_items, best)
 
 
@@ -159,11 +147,11 @@ def _estimand(evidence: Evidence, name: str, readout: ReadoutResults, value: Int
     if not small.shown:
         missing.append(_open(evidence, name, _reach(bounds), small.margin))
     if name == POINTS and lost and not _reach(bounds) < small.margin:
-        missing.append(_of_cause(lost[0]))
+        missing.append(_cause_words(lost[0]))
     by_position = [
         row for row in evidence.causes_of(causes.FAILURES) if row["readout"] == readout.name and "reach" in row
     ]
-    missing += [_of_cause(row) for row in by_position if name != POINTS and not row["reach"] < small.margin]
+    missing += [_cause_words(row) for row in by_position if name != POINTS and not row["reach"] < small.margin]
     return Estimand(
         name,
         value=value,
@@ -177,22 +165,21 @@ def _estimand(evidence: Evidence, name: str, readout: ReadoutResults, value: Int
 
 
 def _found(evidence: Evidence, name: str) -> list[order_tests.Test]:
-    """The tests of an estimand that find an effect."""
     return [key for key in order_tests.findings(evidence.tests) if key[1] in TESTS_OF.get(name, ())]
 
 
 def _explaining(evidence: Evidence, name: str) -> Iterator[Cause]:
     """Causes that were tested. A finding survives one if it is found with the p-values that allow for it."""
-    found = _found(evidence, name)
+    tests = _found(evidence, name)
     raw = {(of.name, test): p for of in evidence.readouts for test, p in of.tests.items()}
-    for row in (row for row in evidence.causes if found and "tests" in row):
+    for row in (row for row in evidence.causes if tests and "tests" in row):
         least = {(row["readout"], test): p for test, p in row["tests"].items()}
         raised = {key: max(p, least.get(key, 0.0)) for key, p in raw.items()}
         if raised != raw:
             left = order_tests.findings(order_tests.adjusted(raised, evidence.n, evidence.deciding))
-            explains = not any(key in left for key in found)
+            explains = not any(key in left for key in tests)
             if explains or (row["cause"] == causes.FAILURES and row["p"] <= causes.LEVEL):
-                yield Cause(row["cause"], _of_cause(row), explains)
+                yield Cause(row["cause"], _cause_words(row), explains)
 
 
 def differs(evidence: Evidence) -> bool:
@@ -201,7 +188,7 @@ def differs(evidence: Evidence) -> bool:
     return any(cause.explains and cause.name in of_orderings for cause in _explaining(evidence, LOG_ODDS))
 
 
-def _of_cause(row: Row) -> str:
+def _cause_words(row: Row) -> str:
     """The sentence on a cause that was found."""
     if row["cause"] == causes.SCALE:
         return f"With a scale for each ordering ({row['ordering']}: {row['times']:.1f} times as sure), {NO_POSITION}."
@@ -298,8 +285,12 @@ def _beyond(evidence: Evidence, row: Row) -> str:
 
 
 def _open_readouts(evidence: Evidence) -> Iterator[str]:
-    """The sentence that written scores are not shown to follow the option probabilities that decide on single items."""
-    if not evidence.hard or evidence.spread.readout != Readout.SOFT or evidence.written_spread.shown:
+    """The sentence that written scores are not shown to follow the option probabilities that decide on single items.
+
+    With a known temperature, both come from one answer of a judge that was asked here, and follow each other.
+    """
+    one_answer = not math.isnan(evidence.temperature)
+    if not evidence.hard or evidence.spread.readout != Readout.SOFT or evidence.written_spread.shown or one_answer:
         return
     for row in evidence.causes_of(causes.WRITTEN):
         if not row["bound"] < evidence.spread.margin and not row["low"] > 0:
@@ -309,12 +300,12 @@ def _open_readouts(evidence: Evidence) -> Iterator[str]:
 
 def _open_single(evidence: Evidence) -> Iterator[str]:
     """Reasons why the order may move single items, unless they are shown to move by less than the margin."""
-    own = evidence.spread
-    if own.verdict == equivalence.NOT_SHOWN:
-        yield from spread.of_bias(own)
-    elif own.readout and not own.shown and own.sd.known:
-        yield _open(evidence, SINGLE, own.reach, own.margin)
-    elif own.readout and not own.shown and not evidence.copied:
+    single = evidence.spread
+    if single.verdict == equivalence.NOT_SHOWN:
+        yield from spread.bias_sentences(single)
+    elif single.readout and not single.shown and single.sd.known:
+        yield _open(evidence, SINGLE, single.reach, single.margin)
+    elif single.readout and not single.shown and not evidence.copied:
         yield "What an ordering does to single items is not known: read prompts twice, or ask for option probabilities."
 
 
@@ -341,9 +332,8 @@ def is_stable(evidence: Evidence) -> bool:
 
 
 def _why_saturated(evidence: Evidence) -> str:
-    """Why nothing was found in scores that hardly vary, with an exact bound if no order changed a score.
-
-    The bound is for the share of groups of any sizes that were drawn independently.
+    """Reason why nothing was found, with an exact bound, if no order changed a score, on the share of groups that were
+    drawn independently.
     """
     if is_stable(evidence) and not evidence.discordant_share:
         most = 1 - MISSED ** (1 / evidence.n_groups)
@@ -367,18 +357,18 @@ def _reasons(evidence: Evidence, rows: Sequence[Estimand], word: str) -> Iterato
     if evidence.copied or _silent(evidence):
         yield from _unknown(evidence)
     yield from prevented
-    yield from (_of_finding(evidence, row) for row in rows if row.biased)
+    yield from (_finding_words(evidence, row) for row in rows if row.biased)
     if word == BIASED_IN_PROBABILITIES:
         yield f"Written scores hardly show it: {_saturation(evidence)}."
     yield from explained.values()
-    yield from (f"{SMALL} ({row.margin:g}): {_of_finding(evidence, row)}" for row in negligible)
+    yield from (f"{SMALL} ({row.margin:g}): {_finding_words(evidence, row)}" for row in negligible)
     if word in (BIASED, BIASED_IN_PROBABILITIES):
         yield from _unknown(evidence)
-        yield from (*single, *spread.of_bias(evidence.spread))
+        yield from (*single, *spread.bias_sentences(evidence.spread))
         return
     if word == EQUIVALENT:
         yield from () if negligible else (no_finding(evidence.tests),)
-        small = "; ".join(_of_small(evidence, row) for row in rows if row.required)
+        small = "; ".join(_small_words(evidence, row) for row in rows if row.required)
         yield f"All effects are smaller than their margins: {small}."
         yield from (f"{sentence} Such changes are small, go up and down, and cancel in means." for sentence in single)
         return
@@ -404,7 +394,7 @@ def no_finding(tests: dict[order_tests.Test, float]) -> str:
     return f"No test finds an effect of the order{how}: {least}."
 
 
-def _of_finding(evidence: Evidence, row: Estimand) -> str:
+def _finding_words(evidence: Evidence, row: Estimand) -> str:
     """The sentence on an effect that was found."""
     p, readout = _p(row.p), evidence.points if row.name == POINTS else evidence.log_odds
     tests, how = [test for _, test in _found(evidence, row.name)], READ_AS[readout.name]
@@ -450,8 +440,7 @@ def _of_finding(evidence: Evidence, row: Estimand) -> str:
     )
 
 
-def _of_small(evidence: Evidence, row: Estimand) -> str:
-    """Words for an effect that is shown to be smaller than its margin."""
+def _small_words(evidence: Evidence, row: Estimand) -> str:
     article, what, unit = EFFECTS[row.name]
     how = {POINTS: POINTS_AS[evidence.points.name], LOG_ODDS: READ_AS[evidence.log_odds.name]}.get(row.name, "")
     most = math.ceil(_reach(row.bounds) * 100 - 1e-9) / 100  # rounded up, so that a small size is not written as 0.00
@@ -499,14 +488,13 @@ def _remedy(evidence: Evidence, rows: Sequence[Estimand], planned: groups.Groups
 
 
 def _calls(average: str, evidence: Evidence) -> str:
-    """Advice to average, with the cost of averaging."""
+    """With the cost of averaging."""
     orderings = evidence.n_orderings
     most = orderings if evidence.shared else round((evidence.n_reads + evidence.n_failed) / evidence.n_items)
     return f"{average} {spread.calls(evidence.spread, most)}"
 
 
 def _reach(interval: Interval) -> float:
-    """The end of an interval that is farther from 0."""
     return max(abs(interval.low), abs(interval.high))
 
 

@@ -389,7 +389,7 @@ def _evidence(block: Block) -> Evidence | None:
     if Readout.SOFT in selections.readouts(block) and preference.identifies(block):
         of = preference.compared(block, Readout.SOFT)
         if isinstance(of, preference.Soft) and of.items:
-            soft = learning.soft_sums(of.by_cluster(group))
+            soft = learning.soft_sums(of.regroup(group))
             counted |= (~np.isnan(of.parts[0][0])).any(axis=(1, 2))
     laid = evidence.lay_out(block, Readout.HARD)
     if laid is not None:

@@ -41,12 +41,12 @@ class Evidence(NamedTuple):
     comparisons.
 
     `places`: share of each position among choices that are no ties. `changed`: comparisons whose winner changes with
-    the order. `excess`: how much more often two orders disagree than two reads of one; unknown if repeats may be
-    copies. `worth`: log-odds that a position adds. `worst`: ends of `first_last` if each read without a choice had
-    chosen the last, or the first, position. `position` has the clearest effect, over `over` (0: the mean). `chance`:
-    greatest share that changes by chance alone. `always`: position that all changing comparisons choose. `fairness`:
-    see `series.preference_fairness`. `gold_gap`: agreement with people where their choice stands first minus later.
-    `groups`: effective number that tells the worth.
+    the order. `excess`: how much more often two orders disagree than two reads of one, unknown if repeats are so alike
+    that they may be `copied` (`repetition.HARDLY`). `worth`: log-odds that a position adds. `worst`: ends of
+    `first_last` if each read without a choice had chosen the last, or the first, position. `position` has the clearest
+    effect, over `over` (0: the mean). `chance`: greatest share that changes by chance alone. `always`: position that
+    all changing comparisons choose. `fairness`: see `series.preference_fairness`. `gold_gap`: agreement with people
+    where their choice stands first minus later. `groups`: effective number that tells the worth.
     """
 
     judge: str
@@ -307,11 +307,10 @@ def _estimands(
     """Effects of the order: `BEST` (winners that change, tested against chance), `SINGLE` (root of `excess`),
     `LOG_ODDS`.
 
-    The margin in log-odds moves the choice between equals by tanh(margin / 2): the margin of `SINGLE`, twice that of
-    `BEST`. A failed read counts as a change (as none in the test, one-sided, p rounded up). Few changing winners are a
-    small effect whatever the log-odds. Each test has a part of `LEVEL`, see `PARTS`, by which its `p` is divided.
-    `survives`: the finding does not depend on failed reads. `repeated`: groups with comparisons read twice in each
-    order.
+    Each test has its part of `LEVEL` (`PARTS`), by which its p is divided. The margin in log-odds moves the choice
+    between equals by tanh(margin / 2): the margin of `SINGLE`, twice that of `BEST`. A failed read counts as a change,
+    in the test of `BEST` as none, and prevents a finding of `SINGLE`. Few changing winners are a small effect whatever
+    the log-odds. `survives`: the finding does not depend on failed reads; `repeated`: groups read twice in each order.
     """
     shift = math.tanh(margin / 2)
     p = min(1.0, effect.p / PARTS[LOG_ODDS]) if enough.VERDICT.met(found.groups) else math.nan

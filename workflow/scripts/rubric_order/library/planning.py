@@ -64,7 +64,7 @@ def plan_pilot(
     _sought(effect, effect_points, power)
     plans = []
     for card in results.bias_card(reads):
-        needed = groups.of_reads(card.evidence, effects=(effect, effect_points), power=power)
+        needed = groups.needed_groups(card.evidence, effects=(effect, effect_points), power=power)
         if needed is None:
             wanted = "several orderings with every score in every position, and scores that vary"
             raise InputError(f"{reads}: judge {card.judge!r} has no standard errors to plan by; expected {wanted}")

@@ -61,7 +61,6 @@ def reader(labels: tuple[str, ...]) -> Reader:
 
 
 def _value(spelling: str, alone: str = "") -> str:
-    """Pattern of a label and its parts: `B`, `B-`, `A or B`; `alone` must follow it."""
     one = rf"(?<![\w'’])(?:{spelling}){_END}"
     joint = r"\s*(?:[,/&-]|\b(?:or|and|to)\b)\s*\(?(?:an?\s)?"
     other = rf"(?:{joint}(?P<other>(?:{spelling}){_END})(?!\s*[.)]\s\w){alone})?"

@@ -278,7 +278,6 @@ def _value(match: re.Match, scale: Scale) -> Choice:
 
 
 def _number(written: str) -> tuple[float, str]:
-    """Whole part of a written number, and the digits of its fraction."""
     written = re.sub(r",(?=\d{3}(?!\d))", "", written)  # thousands, as in 1,050
     whole, _, fraction = WORDS.get(written.lower(), written).replace(",", ".").partition(".")
     return float(whole), fraction.rstrip("0")

@@ -143,7 +143,6 @@ def _pairs(value: object) -> list[tuple[str, object]]:
 
 
 def _agreed(results: list[Choice], missing: str) -> Choice:
-    """Choice on which all places about one criterion agree. Places that give no score do not count."""
     telling = [result for result in results if result.reason not in (choices.NO_SCORE, choices.ECHO)]
     if not telling:
         return Choice(None, reason=missing)
@@ -173,7 +172,6 @@ def _names(keys: tuple[Words, ...]) -> re.Pattern:
 
 @cache
 def _mention(keys: tuple[Words, ...]) -> re.Pattern:
-    """Pattern of a name that is being scored: it begins a line, or a value follows it."""
     name = rf"(?P<name>{_names(keys).pattern})"
     heading = rf"{_LINE_START}{name}{_REMARK}[^\w\n(]*?(?:[:=|\])>]|[^\w\n(]-\s|$)"
     valued = rf"(?P<valued>{_names(keys).pattern})(?={_BEFORE_VALUE}{one_score.NUMBER_AHEAD})"

@@ -135,7 +135,6 @@ def _reads_of(
 
 
 def _rendered(unit: Unit, shown: Shown) -> bytes:
-    """The prompt of a unit, as UTF-8; `UnfitError` names the unit."""
     try:
         return unit.prompt(shown).encode()
     except (UnfitError, UnicodeEncodeError) as error:

@@ -202,7 +202,6 @@ def _texts(
 
 
 def _answer(row: Any) -> tuple[str | None, str | None, bool]:
-    """The text of an answer, the reason if there is no text, and True if it was cut."""
     failure = reason_of(row.error)
     return (None if failure else row.text or ""), failure, row.finish_reason == "length"
 

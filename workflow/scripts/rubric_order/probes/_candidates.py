@@ -180,7 +180,6 @@ def unit(
 
 
 def _input_length(item: Mapping[str, Any]) -> int:
-    """Characters of what an item answers: the user's turns, or the instruction."""
     turns = item["turns"]
     return len(item["instruction"]) if turns is None else sum(len(turn["user"]) for turn in turns)
 
@@ -202,7 +201,6 @@ def _source(group: str, category: str | None) -> str:
 
 @cache
 def _labels(n: int, tie: bool, condition: str) -> tuple[str, ...]:
-    """A letter for each position, and the next for a tie if it is offered."""
     tie = {"tie": True, "no_tie": False, RANKING: False}.get(condition, tie)
     return tuple(LETTERS[: n + tie])
 
@@ -290,7 +288,6 @@ def _texts(items: Sequence[Mapping[str, Any]], condition: str) -> list[dict[str,
 
 
 def _varied(texts: Sequence[str], condition: str, *, last: bool) -> list[str]:
-    """Texts of all candidates under a condition. Only the last turn of a conversation is padded (`last`)."""
     if condition == "truncated":
         shortest = min(map(len, texts))
         return [cut(text, shortest) for text in texts]

@@ -101,10 +101,8 @@ def _zip(one: Sequence[Any], other: Sequence[Any]) -> zip[Any]:
 
 
 def _place(index: int, candidates: int) -> int:
-    """Position of the label with this index, from 1; `TIE` after those of the candidates."""
     return TIE if index >= candidates else index + 1
 
 
 def _places(label: str | None, labels: Sequence[str]) -> list[int] | None:
-    """Indices of the labels that a choice names, from 0, best first; None if it names none."""
     return None if label is None else [labels.index(part) for part in label.split(">")]

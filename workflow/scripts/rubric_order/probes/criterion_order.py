@@ -207,7 +207,6 @@ def texts(items: pd.DataFrame, rubrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def _lowest(text: Any, described: Sequence[Mapping[str, Any]]) -> int:
-    """The lowest score, which all criteria of a text share, or InputError."""
     by_criterion = dict(zip(text.criterion_ids, (int(rubric["lowest"]) for rubric in described), strict=True))
     if len({*by_criterion.values()}) > 1:
         listed = ", ".join(f"{criterion} from {lowest}" for criterion, lowest in by_criterion.items())
@@ -266,14 +265,12 @@ def _places_of(ordering: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _places(ordering: Sequence[int]) -> tuple[int, ...]:
-    """Index of the position of each criterion, from 0, in canonical order."""
     return _places_of(tuple(ordering))
 
 
 def _criterion_logprobs(
     logprobs: Sequence[float] | None, questions: Sequence[Question], places: Sequence[int]
 ) -> list[Sequence[float] | None]:
-    """Log-probabilities of each criterion's options, in canonical order of the criteria."""
     if logprobs is None:
         return [None] * len(places)
     size = len(questions[0].labels)

@@ -63,7 +63,6 @@ class ListOrder(_candidates.Candidates):
 
 
 def _every_list(items: pd.DataFrame, lists: list[list[str]]) -> Iterator[tuple[str, str, int, list[str]]]:
-    """Group, criterion, index of the list (from 1) and ids of its items, for each list whose items all exist."""
     for (group, criterion), block in items.groupby(["group_id", "criterion"], sort=False):
         of = dict(zip(block["candidate"], block["item_id"], strict=True))
         for number, candidates in enumerate(lists, start=1):

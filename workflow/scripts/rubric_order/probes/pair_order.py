@@ -83,13 +83,11 @@ def _every_pair(items: pd.DataFrame, given: list[Mapping[str, Any]]) -> Iterator
 
 
 def _baseline(given: list[Mapping[str, Any]], known: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """The one candidate that is in all pairs of a dataset, or None."""
     shared = set.intersection(*({known[pair[name]]["candidate"] for name in ("item_a", "item_b")} for pair in given))
     return shared.pop() if len(shared) == 1 else None
 
 
 def _human_scores(first: Mapping[str, Any], second: Mapping[str, Any], preference: str | None) -> list[float] | None:
-    """Human scores of two items, or points from the preference; None without either."""
     scores = [first["human_score"], second["human_score"]]
     if all(score == score for score in scores):  # neither is NaN
         return scores

@@ -153,15 +153,11 @@ class ScoreOrder(Probe):
 
 
 def _references(item: Any, n: int) -> dict[int, str]:
-    """Reference answer of an item by level: the dataset's is of the highest, others are made or brought
-    (`references.attempts`).
-    """
     by_level = {level: text for (scale, level), text in getattr(item, "references", {}).items() if scale == n}
     return by_level | ({n: item.reference} if isinstance(item.reference, str) else {})
 
 
 def _has(n: int, known: frozenset[int], condition: str) -> bool:
-    """True if an item has the reference answer that a condition shows, or if it needs none."""
     wanted = conditions.read(condition, n).reference
     return not wanted or wanted in known
 

@@ -129,7 +129,6 @@ def frame(template: Template, *, n: int, parts: bool = False, **values: object) 
 
 
 def _mark(values: Mapping[str, object]) -> str:
-    """A character that occurs in no value."""
     texts = [value for value in values.values() if isinstance(value, str)]
     return next(mark for mark in map(chr, range(0xE000, 0xF8FF)) if not any(mark in text for text in texts))
 

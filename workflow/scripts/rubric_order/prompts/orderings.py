@@ -34,7 +34,6 @@ __all__ = [
 
 
 def _of(*probes: str) -> tuple[str, ...]:
-    """Names of the strategies that choose orderings for some probes."""
     return strategies.names(lambda strategy: strategy.orderings and {*probes} & {*strategy.probes})
 
 

@@ -200,7 +200,6 @@ def _step() -> None:
 
 
 def _scalar(value: Any) -> Any:
-    """Text or a number, but no list."""
     if isinstance(value, str | int | float | Undefined) or value is None:
         return value
     raise TemplateRuntimeError(f"expected text or a number, found {type(value).__name__}; write its parts")

@@ -140,10 +140,8 @@ def _local_file(dataset: str, name: str, file: File, mirror: str) -> File | None
 
 
 def _datasets_of(name: str, judge: Judge, config: Config) -> list[str]:
-    by_study = (study.datasets for study in config.studies.values() if name in study.judges)
-    return [
-        dataset for dataset in dict.fromkeys(itertools.chain(*by_study)) if judge.is_about(config.datasets[dataset])
-    ]
+    lists = (study.datasets for study in config.studies.values() if name in study.judges)
+    return [dataset for dataset in dict.fromkeys(itertools.chain(*lists)) if judge.is_about(config.datasets[dataset])]
 
 
 def _simulated(name: str, judge: Judge, files: list[str]) -> Judge:

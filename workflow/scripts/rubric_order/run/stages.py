@@ -115,10 +115,8 @@ class Planning(Stage):
         return self._references(self.run.study(wildcards).datasets)
 
     def _references(self, names: list[str]) -> list[str]:
-        available = [
-            name for name in names if name in self.config.references and name not in self.run.unmade_references
-        ]
-        return [f"{self.run.results}/references/{name}.parquet" for name in available]
+        ready = [name for name in names if name in self.config.references and name not in self.run.unmade_references]
+        return [f"{self.run.results}/references/{name}.parquet" for name in ready]
 
     def judge(self, wildcards: Wildcards) -> str:
         """Settings of a judge, tracked by those that answers depend on, the profiles that studies use, and reuse of
@@ -313,9 +311,8 @@ class Scores(Stage):
     def judge(self, wildcards: Wildcards) -> str:
         """Settings of a judge, tracked by its name and `accept_mixed`, on which the list of its answers depends."""
         judge = self.run.judge(wildcards)
-        return self.run.settings_file(
-            judge.block(), tracked={"judge": wildcards.judge, "accept_mixed": judge.accept_mixed}
-        )
+        part = {"judge": wildcards.judge, "accept_mixed": judge.accept_mixed}
+        return self.run.settings_file(judge.block(), tracked=part)
 
     def answer(self, wildcards: Wildcards) -> str:
         return self.run.settings_file(self.answer_settings(self.run.judge(wildcards)))

@@ -69,10 +69,8 @@ def score_reads(
     questions = module.questions(reads)
     if labels is not None:
         questions = [tuple(_relabelled(question, labels) for question in asked) for asked in questions]
-    read_choices = (
-        _decisions(table, questions, Form.of(form)) if form else _choices(table, questions, module, answer_prefix)
-    )
-    choices = list(read_choices)
+    parsed = _decisions(table, questions, Form.of(form)) if form else _choices(table, questions, module, answer_prefix)
+    choices = list(parsed)
     logprobs = [row if isinstance(row, list | np.ndarray) else None for row in table["option_logprobs"]]
     if form:
         logprobs = list(_read_logprobs(table, logprobs))

@@ -200,9 +200,7 @@ class Connection:
         content = content[0] if isinstance(content, list) and content else content  # Gemini's form
         error = content.get("error", content) if isinstance(content, dict) else content
         error = error if isinstance(error, dict) else {}
-        return self._error(
-            response.status_code, _code_and_type(error), str(error.get("message") or words), response.headers
-        )
+        return self._error(response.status_code, _code(error), str(error.get("message") or words), response.headers)
 
     def _content(self, answer: bytes) -> dict[str, Any]:
         try:
@@ -220,7 +218,7 @@ class Connection:
         error = content.get("error")
         error = error if isinstance(error, dict) else {"message": error}
         status = error["code"] if isinstance(error.get("code"), int) else status
-        return self._error(status, _code_and_type(error), str(error.get("message")), {})
+        return self._error(status, _code(error), str(error.get("message")), {})
 
     def plain(self, text: str) -> str:
         return one_line(text, self.secrets)
@@ -252,7 +250,7 @@ class Connection:
         return CallError("bad_request", details)
 
 
-def _code_and_type(error: Mapping[str, Any]) -> str:
+def _code(error: Mapping[str, Any]) -> str:
     """Code and type of an error, in one text. A moderation of OpenRouter has reasons in its place."""
     metadata = error.get("metadata")
     moderated = isinstance(metadata, dict) and "flagged_input" in metadata

@@ -163,8 +163,8 @@ class ChatCompletions(Protocol[Chat]):
         if not isinstance(choice, dict) or not isinstance(message, dict):
             raise CallError("malformed", "the answer has no message", billed=True)
         if choice.get("error"):  # OpenRouter's error in the midst of an answer
-            error = choice["error"].get("message") if isinstance(choice["error"], dict) else choice["error"]
-            raise CallError("server_error", self.connection.plain(str(error)), billed=True)
+            details = choice["error"].get("message") if isinstance(choice["error"], dict) else choice["error"]
+            raise CallError("server_error", self.connection.plain(str(details)), billed=True)
         finish = finish_of(choice.get("finish_reason"))
         texts: dict[str, str | None] = {}
         for name, text in (texts_of(message) | {"finish_reason": finish, "model": content.get("model")}).items():

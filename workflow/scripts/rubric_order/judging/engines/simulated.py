@@ -333,11 +333,9 @@ def _item_of(request: Request, place: int) -> str:
     return f"{request.unit_id}-{request.questions[place].name.lower().replace(' ', '_')}"
 
 
-def _score_logprobs(selection: Selection, orderings: np.ndarray) -> np.ndarray:
+def _score_logprobs(selection: Selection, orders: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
-        logprobs: np.ndarray = np.log(
-            np.take_along_axis(selection.probabilities, np.argsort(orderings, axis=1), axis=1)
-        )
+        logprobs: np.ndarray = np.log(np.take_along_axis(selection.probabilities, np.argsort(orders, axis=1), axis=1))
     return logprobs
 
 

@@ -181,12 +181,12 @@ def fitted(part: Block, readout: Readout) -> Fitted:
     if not preference.identifies(part):
         raise Unknown("no item is read in several orderings, so nothing tells what positions are worth")
     sums = preference.sums(preference.compared(part, readout))
-    items = sums.by_cluster(None)
+    items = sums.regroup(None)
     if items.positions.problem:
         raise Unknown(f"what positions are worth cannot be told: {items.positions.problem}")
     if not np.isfinite(items.positions.influence).all():
         raise Unknown("a single item decides what positions are worth, so that no error is known")
-    groups = sums.by_cluster(part.units("group")).positions
+    groups = sums.regroup(part.units("group")).positions
     row = groups.interval(np.eye(part.n)[0] - 1 / part.n, 0.95)
     return Fitted(items, bool(np.isfinite(row["df"])))
 

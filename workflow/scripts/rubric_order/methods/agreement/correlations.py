@@ -79,7 +79,6 @@ class _Halving(NamedTuple):
 
 
 def _halved_bits(few: np.ndarray) -> range:
-    """Bits of a score's values that split pairs into halves, until no group is too large for a block."""
     bits = int(few.max(initial=0)).bit_length()
     most = min(PAIRS_ONE_BY_ONE, MOST_CELLS // max(len(few), 1))
     last = next((bit for bit in reversed(range(bits + 1)) if np.bincount(few >> bit, minlength=1).max() <= most), 0)
@@ -87,7 +86,6 @@ def _halved_bits(few: np.ndarray) -> range:
 
 
 def _blocks(few: np.ndarray, many: np.ndarray, bits: range) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Pairs of each group that is not halved, and their matrix: 1 concordant, -1 discordant, 0 tied."""
     if bits.start:
         group = few >> bits.start
         order = np.argsort(group, kind="stable")

@@ -113,7 +113,6 @@ def pair_squares(means: np.ndarray, chance: Noise, reverse: np.ndarray, sizes: n
 
 
 def _unit_squares(units: np.ndarray, count: int, drawn: np.ndarray, sizes: np.ndarray, chance: Noise) -> np.ndarray:
-    """Expected square of the error of a mean over `drawn` random orderings or pairs of them, (m, U) -> (m, q)."""
     total = units.shape[1]
     left = (total - drawn) / (drawn * max(total - 1, 1))
     of_read, of_mean = (part.sum(axis=1)[:, None] for part in chance)

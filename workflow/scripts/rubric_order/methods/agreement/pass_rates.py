@@ -87,7 +87,6 @@ def _covariance(
 
 
 def _share(value: float, variance: float, degrees: float, confidence: float) -> Interval:
-    """Wilson's interval of a rate, for the number of independent labels that gives this variance."""
     width = float(distributions.t_quantile((1 + confidence) / 2, degrees))
     p = min(max(value, 1e-3), 1 - 1e-3)
     square = width**2 * variance / max(p * (1 - p), variance)

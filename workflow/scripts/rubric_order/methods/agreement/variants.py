@@ -135,7 +135,6 @@ def _repeats(item: np.ndarray, ordering: np.ndarray, value: np.ndarray, n_items:
 
 
 def _together(each: list[Variants]) -> Iterator[Variants]:
-    """All datasets together, if several and with the same variants."""
     first = each[0]
     if len(each) > 1 and all(part.names == first.names for part in each):
         tables = (np.concatenate(parts) for parts in zip(*(part[3:-1] for part in each), strict=True))

@@ -1,6 +1,5 @@
-"""Reads for calibration as a table of items by orderings, with one read per cell.
-
-The reads of each group of items are summed. Calibrations are learnt from these sums.
+"""Reads for calibration as a table of items by orderings, one a cell, and their sums over groups, from which
+calibrations are learnt.
 """
 
 from typing import NamedTuple
@@ -20,16 +19,8 @@ MOST_ORDERINGS = 120  # all orderings of five options
 
 
 class Laid(NamedTuple):
-    """Items that have a score by one readout in every ordering.
-
-    Attributes:
-        orderings: the orderings, given by the score at each position, shape (D, n).
-        halves: halves of the orderings.
-        values: score of the first read of each item in each ordering, shape (m, D).
-        probabilities: probability of the option at each position in these reads, shape (m, D, n); None for readout
-            ``hard``.
-        rows: True for the items of the block that are laid out, shape (n_items,), bool.
-        group: index of each item's group, from 0, shape (m,).
+    """Items that have a score in every ordering, from the first read of each: `values` (m, D), `probabilities` (m, D,
+    n; None for ``hard``), `rows` of the block.
     """
 
     orderings: np.ndarray
@@ -59,29 +50,17 @@ class Laid(NamedTuple):
 
 
 def lay_out(block: Block, readout: Readout) -> Laid | None:
-    """Lay out the items of a block that have a score in every ordering.
-
-    Args:
-        block: the reads.
-        readout: ``hard`` for written scores, or ``soft`` for scores expected from the option probabilities.
-
-    Returns:
-        The items. None in five cases:
-
-        - the readout is missing;
-        - items do not share orderings;
-        - there are more than `MOST_ORDERINGS` orderings;
-        - the orderings cannot be halved;
-        - no item has a score in every ordering.
+    """Lay out the items of a block; None without the readout, shared orderings (up to `MOST_ORDERINGS`) that can be
+    halved, or complete items.
     """
     block, columns = block.common, {VALUES[readout], READOUTS[readout]}
     if not columns <= set(block.table) or not block.design.shared or len(block.orderings[0]) > MOST_ORDERINGS:
         return None
-    shown, number = block.orderings
-    parts = halves(shown)
+    orderings, number = block.orderings
+    parts = halves(orderings)
     if parts is None:
         return None
-    shape = len(block.items), len(shown)
+    shape = len(block.items), len(orderings)
     cells, first = np.unique(block.item * shape[1] + number, return_index=True)
     values = np.full(shape[0] * shape[1], np.nan)
     there = block.table[READOUTS[readout]].notna().to_numpy()
@@ -92,8 +71,8 @@ def lay_out(block: Block, readout: Readout) -> Laid | None:
         return None
     probabilities = None
     if readout == Readout.SOFT:
-        read: np.ndarray = np.empty(shape[0] * shape[1], dtype=int)
-        read[cells] = first
-        column = block.table[READOUTS[readout]].to_numpy()[read.reshape(shape)[rows].ravel()]
-        probabilities = np.stack(column).reshape(-1, *shown.shape)
-    return Laid(shown, parts, values[rows], probabilities, rows, block.units("group", rows))
+        row: np.ndarray = np.empty(shape[0] * shape[1], dtype=int)
+        row[cells] = first
+        column = block.table[READOUTS[readout]].to_numpy()[row.reshape(shape)[rows].ravel()]
+        probabilities = np.stack(column).reshape(-1, *orderings.shape)
+    return Laid(orderings, parts, values[rows], probabilities, rows, block.units("group", rows))

@@ -1,10 +1,7 @@
-"""Two halves of an item's orderings: reads of one half are compared with reads of the other half.
+"""Two halves of an item's orderings, each of whole sets in which every score stands equally often in every position.
 
-So no read is compared with itself. In each half, every score stands equally often at every position, so the mean over a
-half has no position bias. Each half consists of whole sets of orderings in which every score stands equally often at
-every position. The rotations of an ordering are such a set. The orderings that a Williams design makes by adding a
-number to all scores, modulo n, are such a set, too. An ordering and its reverse are in different halves, unless they
-are in the same set.
+So no read is compared with itself, and a half's mean has no position bias. Rotations are such a set, and a Williams
+design's additions modulo n. An ordering and its reverse are in different halves, unless in one set.
 """
 
 from typing import NamedTuple
@@ -13,12 +10,8 @@ import numpy as np
 
 
 class Halves(NamedTuple):
-    """Halves of some orderings.
-
-    Attributes:
-        second: True for orderings of the second half, shape (D,). The usual ordering, 1 to n, is in the first half.
-        reverse: index of each ordering's reverse, shape (D,); -1 if the reverse was not read, or is in the same half.
-        usual: index of the usual ordering; None if it was not read.
+    """`second` (D,) is True for the second half (the usual ordering is in the first); index of each reverse, -1 if not
+    read or in the same half; that of the usual ordering.
     """
 
     second: np.ndarray
@@ -40,14 +33,7 @@ class Halves(NamedTuple):
 
 
 def halves(orderings: np.ndarray) -> Halves | None:
-    """Halve orderings.
-
-    Args:
-        orderings: distinct orderings, given by the score at each position, shape (D, n).
-
-    Returns:
-        The halves. None if the orderings are not at least two whole sets: for example with two levels, or with one set
-        of rotations.
+    """Halve orderings (D, n); None for fewer than two whole sets, as with two levels or one set of rotations.
 
     >>> shown = np.array([[1, 2, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1], [2, 1, 3], [1, 3, 2]])
     >>> halves(shown).second.astype(int).tolist(), halves(shown).reverse.tolist(), halves(shown[:4])
@@ -58,29 +44,22 @@ def halves(orderings: np.ndarray) -> Halves | None:
     for of_set in (_rotated, _added):
         sets, number, sizes = np.unique(of_set(orderings), axis=0, return_inverse=True, return_counts=True)
         if len(sets) > 1 and (sizes == n).all():
-            return _of_sets(orderings, number.ravel())
+            return _set_halves(orderings, number.ravel())
     return None
 
 
 def _rotated(orderings: np.ndarray) -> np.ndarray:
-    """Rotation of each ordering that begins with score 1."""
     n = orderings.shape[1]
     first = orderings.argmin(axis=1)
     return np.take_along_axis(orderings, (first[:, None] + np.arange(n)) % n, axis=1)
 
 
 def _added(orderings: np.ndarray) -> np.ndarray:
-    """Orderings that begin with score 1: a number is added to all scores of each ordering, modulo n."""
     return (orderings - orderings[:, :1]) % orderings.shape[1] + 1
 
 
-def _of_sets(orderings: np.ndarray, number: np.ndarray) -> Halves:
-    """Halves of whole sets. A set and the set of its reverses are in different halves.
-
-    Args:
-        orderings: distinct orderings, given by the score at each position, shape (D, n).
-        number: index of each ordering's set, shape (D,).
-    """
+def _set_halves(orderings: np.ndarray, number: np.ndarray) -> Halves:
+    """Halves of whole sets (`number` of each ordering's); a set and that of its reverses are in different halves."""
     code = {tuple(row): place for place, row in enumerate(orderings.tolist())}
     reverse = np.array([code.get(tuple(row), -1) for row in orderings[:, ::-1].tolist()])
     usual = code.get(tuple(range(1, orderings.shape[1] + 1)))

@@ -1,11 +1,7 @@
 """Learning of calibrations from sums over each group's reads, which can be added for any choice of groups.
 
-A calibration is never applied to the groups from which it was learnt, because it has seen the noise of the reads that
-it would correct. So the sums of each group are kept separate, and folds and draws choose groups.
-
-All estimates are shrunk towards no correction: position effects towards 0, a table of expected scores towards the
-written score itself. An estimate is multiplied by max(0, 1 - noise / size), see `kept`. Here size is the squared length
-of the estimate, and noise is its expected squared length if the true value is 0, with groups as the sample.
+A calibration is never applied to groups that it was learnt from, whose noise it has seen. Estimates are shrunk towards
+no correction by max(0, 1 - noise / size), see `kept`.
 """
 
 from typing import NamedTuple
@@ -22,15 +18,8 @@ FEWEST_GROUPS = enough.LEARNING.least
 
 
 class SoftSums(NamedTuple):
-    """Normal equations of log-probabilities, by group.
-
-    They are the equations of a least-squares regression. Its outcome is the log-probability of score s at position p,
-    after the means of the item and of the read are subtracted. Its terms are an indicator for each pair (s, p). Summed
-    over scores, the equations are those of the model of positions alone.
-
-    Attributes:
-        right: right sides of the equations of each group, shape (groups, n * n).
-        information: matrices of the equations of each group, shape (groups, n * n, n * n).
+    """Normal equations, by group, of log-probabilities (less the item's and the read's mean) by score and position:
+    right sides (groups, n * n) and matrices.
     """
 
     right: np.ndarray
@@ -38,17 +27,10 @@ class SoftSums(NamedTuple):
 
 
 class HardSums(NamedTuple):
-    """Reads by written score and position, by group.
+    """Reads by written score and position, (groups, n, n): number, and sum of targets (item's mean elsewhere).
 
-    Attributes:
-        count: number of reads with each score (rows) at each position (columns), shape (groups, n, n).
-        total: sum, over these reads, of the target of the read, shape (groups, n, n). The target is the mean score of
-            the item in other orderings.
-        offset: the score at each position less the middle of the scale, summed over these reads, shape
-            (groups, n, n, n).
-        excess: the score at each position less the middle, times (written score - target), summed over all reads, shape
-            (groups, n).
-        information: products of each two columns of `offset`, summed over all reads, shape (groups, n, n).
+    `offset` (groups, n, n, n) sums the score at each position less the middle over them, `excess` that times (score -
+    target) over all, `information` products of its columns.
     """
 
     count: np.ndarray  # type: ignore[assignment]  # hides tuple.count
@@ -59,15 +41,7 @@ class HardSums(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Sums over each group's reads, from which calibrations are learnt.
-
-    Attributes:
-        n: number of score levels.
-        soft: sums of option probabilities; None if there are none.
-        hard: sums of written scores; None if there are none.
-        items: number of items in each group, shape (groups,).
-        reads: number of reads in each group, shape (groups,).
-    """
+    """Sums over each group's reads, for n levels; None for a readout without any; items and reads of each group."""
 
     n: int
     soft: SoftSums | None
@@ -77,11 +51,7 @@ class Evidence(NamedTuple):
 
 
 def soft_sums(of: preference.Soft) -> SoftSums:
-    """Sums of log-probabilities.
-
-    Args:
-        of: log-probabilities, whose clusters are the groups, see `preference.compare_probabilities`.
-    """
+    """Sums of log-probabilities whose clusters are the groups, see `preference.compare_probabilities`."""
     cells = of.n**2
     right, information = np.zeros((of.n_clusters, cells)), np.zeros((of.n_clusters, cells, cells))
     for values, places, group in of.parts:
@@ -98,26 +68,21 @@ def soft_sums(of: preference.Soft) -> SoftSums:
 
 
 def hard_sums(scores: np.ndarray, orderings: np.ndarray, targets: np.ndarray, group: np.ndarray) -> HardSums:
-    """Sums of written scores.
-
-    Args:
-        scores: written scores from 1 to n, shape (items, reads); NaN for a read without a score.
-        orderings: score at each position of each read, the same for all items, shape (reads, n).
-        targets: mean score of the item in orderings other than the read's, shape (items, reads); NaN where unknown.
-        group: index of each item's group, from 0, shape (items,).
+    """Sums of written scores (items, reads), 1 to n, in orderings that all items share (reads, n), with the item's mean
+    in other orderings as target.
     """
     n, groups = orderings.shape[1], int(group.max(initial=-1)) + 1
-    item, read = np.nonzero(~np.isnan(scores) & ~np.isnan(targets))
-    written, target = scores[item, read], targets[item, read]
-    place = (orderings[read] == written[:, None]).argmax(axis=1)
+    item, column = np.nonzero(~np.isnan(scores) & ~np.isnan(targets))
+    written, target = scores[item, column], targets[item, column]
+    place = (orderings[column] == written[:, None]).argmax(axis=1)
     cell = (group[item] * n + written.astype(int) - 1) * n + place
     count, total = (np.bincount(cell, weights, groups * n * n) for weights in (None, target))
     offset, excess = np.zeros((groups * n * n, n)), np.zeros((groups, n))
     middle = orderings - (n + 1) / 2
-    np.add.at(offset, cell, middle[read])
-    np.add.at(excess, group[item], middle[read] * (written - target)[:, None])
+    np.add.at(offset, cell, middle[column])
+    np.add.at(excess, group[item], middle[column] * (written - target)[:, None])
     reads = np.zeros((groups, len(orderings)))
-    np.add.at(reads, (group[item], read), 1)
+    np.add.at(reads, (group[item], column), 1)
     information = np.einsum("gd,di,dj->gij", reads, middle, middle)
     shape = (groups, n, n)
     return HardSums(
@@ -132,17 +97,10 @@ def padded(sums: HardSums, groups: int) -> HardSums:
 
 
 def learn(evidence: Evidence, chosen: np.ndarray, *, positions: bool = True, interactions: bool = True) -> Calibration:
-    """Learn a calibration from the reads of some groups.
+    """Learn a calibration from the reads of the `chosen` groups; ValueError below `FEWEST_GROUPS`.
 
-    Args:
-        evidence: sums over the reads of each group.
-        chosen: indices of the groups to learn from, shape (m,); at least `FEWEST_GROUPS` groups.
-        positions: True to learn position effects. If False, log-odds of positions are 0, and `expected` depends on the
-            written score alone.
-        interactions: True to let position effects differ between scores, as far as the reads support it.
-
-    Raises:
-        ValueError: there are too few groups.
+    Without `positions`, log-odds are 0 and `expected` depends on the score alone; `interactions` lets effects differ
+    between scores as far as reads support it.
     """
     if len(chosen) < FEWEST_GROUPS:
         raise ValueError(f"expected at least {FEWEST_GROUPS} groups to learn from, got {len(chosen)}")
@@ -161,10 +119,8 @@ def learn(evidence: Evidence, chosen: np.ndarray, *, positions: bool = True, int
 
 
 def _shift(sums: HardSums, expected: np.ndarray) -> np.ndarray:
-    """Effect of each position on the mean score of a read that the effects of single cells leave, shape (n,).
-
-    A written score shows an item's mean with error. So what a cell shows about the item is only a part of what an order
-    does to the mean of all scores; the rest is a regression of (score - target) on the scores at the positions.
+    """Effect of each position on the mean score that single cells leave, shape (n,): a written score shows the item
+    with error, so cells show only part.
     """
     part = expected - expected.mean(axis=1, keepdims=True)
     right = sums.excess + np.einsum("gspi,sp->gi", sums.offset, part)
@@ -172,13 +128,8 @@ def _shift(sums: HardSums, expected: np.ndarray) -> np.ndarray:
 
 
 def kept(size: float, noise: float, groups: float) -> float:
-    """Share of an estimate that is kept: the share of its squared length that is not noise.
-
-    Args:
-        size: squared length of the estimate.
-        noise: expected squared length of the estimate if the true value is 0, from a jackknife over groups.
-        groups: number of effective groups, see `resampling.effective`. The noise itself is known from these groups
-            alone, so with few of them more is taken off.
+    """Share of an estimate's squared length that is not noise (its expectation at 0, by a jackknife over effective
+    `groups`; with few, more is taken off).
 
     Source: the positive-part estimator of James and Stein (1961), with an estimated variance.
 
@@ -190,11 +141,7 @@ def kept(size: float, noise: float, groups: float) -> float:
 
 
 def _preference(sums: SoftSums, n: int, interactions: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Log-odds of each position, and additional log-odds of each score at each position, shrunk towards 0.
-
-    Returns:
-        Log-odds of positions, shape (n,), and additional log-odds, shape (n, n).
-    """
+    """Log-odds of each position (n,), and additional ones of each score at it (n, n), shrunk towards 0."""
     summed = np.tile(np.eye(n), (n, 1))  # from pairs of score and position to positions
     position = _shrunken(sums.right @ summed, summed.T @ sums.information @ summed, np.eye(n) - 1 / n)
     if not interactions:
@@ -210,12 +157,8 @@ class _Shrunken(NamedTuple):
 
 
 def _shrunken(right: np.ndarray, information: np.ndarray, space: np.ndarray) -> _Shrunken:
-    """Least-squares estimate over groups, plain and shrunk towards 0 according to its noise.
-
-    Args:
-        right: right sides of the normal equations of each group, shape (groups, k).
-        information: matrices of these equations, shape (groups, k, k).
-        space: projection onto the contrasts that are estimated, shape (k, k).
+    """Least-squares estimate from each group's normal equations, plain and shrunk towards 0 by its noise; `space`
+    projects onto what is estimated.
     """
     parts: np.ndarray = np.arange(len(right)) % resampling.MAX_LEFT_OUT
     right, information = (resampling.sum_units(part, parts) for part in (right, information))
@@ -227,17 +170,10 @@ def _shrunken(right: np.ndarray, information: np.ndarray, space: np.ndarray) -> 
 
 
 def _expected(sums: HardSums, positions: bool, interactions: bool) -> np.ndarray:
-    """Mean score of items by written score and position, shrunk towards the written score, shape (n, n).
+    """Mean score of items by written score and position, (n, n), shrunk towards the written score.
 
-    The model has four steps. Each step is fitted to the residuals of the step before, and shrunk towards 0 according to
-    its noise. So the model stays close to the written score if there are few groups. The steps are:
-
-    1. a line in the written score;
-    2. an effect of each score, and of each position;
-    3. a change of the line's slope at each position, because a score at a position that the judge prefers tells less
-       about the item;
-    4. an effect of each cell (a score at a position), shrunk according to the noise of this cell. So a cell with few
-       reads has nearly the value of the first three steps.
+    Each step fits the residuals of the one before: a line; effects of score and position; the slope by position (a
+    preferred one tells less about the item); cells, shrunk by their noise.
     """
     n, groups = sums.count.shape[1], len(sums.count)
     score, place = (axis.ravel() for axis in np.indices((n, n)))
@@ -258,17 +194,8 @@ def _expected(sums: HardSums, positions: bool, interactions: bool) -> np.ndarray
 
 
 def _fitted(count: np.ndarray, total: np.ndarray, parts: list[np.ndarray]) -> np.ndarray:
-    """Least squares of the cells' means on several sets of columns at once, each set's part shrunk towards 0.
-
-    The noise is estimated by a jackknife. With few groups, the jackknife's estimate is too large rather than too small.
-
-    Args:
-        count: number of reads of each group in each cell, shape (groups, cells).
-        total: sum of the residuals of these reads, shape (groups, cells).
-        parts: columns of each set, shape (cells, ...).
-
-    Returns:
-        Shape (cells,).
+    """Least squares of cells' means on several sets of columns at once, each set's part shrunk by a jackknife's noise
+    (rather too large with few groups), shape (cells,).
     """
     x, groups = np.column_stack(parts), len(count)
     weight, right = count.sum(axis=0), total @ x
@@ -277,8 +204,8 @@ def _fitted(count: np.ndarray, total: np.ndarray, parts: list[np.ndarray]) -> np
     moved = _solved(information.sum(axis=0) - information, right.sum(axis=0) - right) - estimate  # without each group
     fitted, start = np.zeros(len(weight)), 0
     for columns in parts:
-        own = slice(start, start := start + columns.shape[1])
-        part, noise = columns @ estimate[own], moved[:, own] @ columns.T
+        place = slice(start, start := start + columns.shape[1])
+        part, noise = columns @ estimate[place], moved[:, place] @ columns.T
         if len(parts) > 1:  # a constant belongs to the line
             mean = (weight @ part) / max(weight.sum(), 1)
             part, noise = part - mean, noise - (noise @ weight)[:, None] / max(weight.sum(), 1)
@@ -288,15 +215,12 @@ def _fitted(count: np.ndarray, total: np.ndarray, parts: list[np.ndarray]) -> np
 
 
 def _solved(information: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solutions of normal equations, shape (..., k); the shortest solution if there are several."""
     return np.einsum("...ij,...j->...i", np.linalg.pinv(information, hermitian=True, rcond=1e-9), right)
 
 
 def _cells(count: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Effect of each cell, shrunk towards 0 according to the cell's noise; 0 where there are no reads.
-
-    Reads of a group count as fully dependent. So the variance that a group adds to a cell is in proportion to the
-    square of the number of reads that the group has in this cell. For the arguments see `_fitted`.
+    """Effect of each cell, shrunk by its noise, 0 without reads. A group's reads count as fully dependent, so it adds
+    to the variance by their squared number.
     """
     groups, weight = len(count), count.sum(axis=0)
     mean = total.sum(axis=0) / np.maximum(weight, 1)
@@ -309,27 +233,12 @@ def _cells(count: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 
 def folds(groups: int, count: int, *, seed: int, name: str) -> np.ndarray:
-    """Fold of each group, drawn at random, shape (groups,). The sizes of folds differ by at most one group.
-
-    Args:
-        groups: number of groups.
-        count: number of folds; if there are fewer groups, each group is a fold.
-        seed: seed of the folds.
-        name: purpose of the folds. Another purpose has other folds from the same seed.
-    """
+    """Fold of each group, drawn by seed and `name`, of equal sizes but for one; `count` folds, or one a group."""
     rng = randomness.generator(seed, "calibration folds", name, groups)
     return rng.permutation(np.arange(groups) % min(count, groups))
 
 
 def draws(groups: int, chosen: int, count: int, *, seed: int, name: str) -> np.ndarray:
-    """Indices of groups to learn from, shape (count, chosen): `count` draws without replacement.
-
-    Args:
-        groups: number of groups to draw from.
-        chosen: number of groups in a draw.
-        count: number of draws.
-        seed: seed of the draws.
-        name: purpose of the draws. Another purpose has other draws from the same seed.
-    """
+    """Indices of groups to learn from, (count, chosen), drawn without replacement by seed and `name`."""
     rng = randomness.generator(seed, "calibration draws", name, groups, chosen)
     return np.argsort(rng.random((count, groups)), axis=1)[:, :chosen]

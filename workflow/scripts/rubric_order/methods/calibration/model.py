@@ -1,10 +1,8 @@
 """Calibration of a judge, learnt from reads in many orderings, with which single reads are corrected.
 
-Option probabilities are divided by the effects of their positions, and the expected score is computed again. To a
-written score, what its position and its ordering change is added. Regression to the mean is on request: a written score
-is then replaced by the mean score, over other orderings, of items with this score at this position.
-
-This module imports numpy, but none of this project's statistics, so that a service can load it.
+Option probabilities are divided by their positions' effects; to a written score, what its position and ordering change
+is added, or (regression) it is replaced by the mean, over other orderings, of items with it there. Imports none of this
+project's statistics, so that a service can load it.
 """
 
 from collections.abc import Mapping
@@ -22,27 +20,14 @@ FIELDS = ("levels", *COUNTS, "position", "interaction", "expected")
 
 
 class Calibration(NamedTuple):
-    """Calibration of one judge on one scale.
+    """Calibration of one judge on one scale; arrays of what it was not learnt from are None.
 
-    Attributes:
-        n: number of score levels.
-        position: log-odds that each position adds to the score that stands there, shape (n,); sum 0. None if the
-            calibration was learnt without option probabilities.
-        interaction: log-odds of each score (rows) at each position (columns) in addition to `position`, shape (n, n);
-            rows and columns sum to 0. None if `position` is None.
-        expected: mean score, from 1 to n, of items with each written score (rows) at each position (columns), shape
-            (n, n); None if the calibration was learnt without written scores.
-        groups: number of groups from which the calibration was learnt.
-        items: number of items of these groups.
-        reads: number of reads of these groups.
-        shift: points that a written score rises for each point by which the score at a position lies above the middle
-            of the scale, beyond the effect of the written score's own position, shape (n,); None if unknown.
-        counts: number of reads with each written score (rows) at each position (columns), shape (n, n); sums of
-            probabilities if no scores were written. None if unknown.
-        about: what the calibration holds for: names of judge, criterion and condition, and digests of texts.
+    `position` (n,) are log-odds of positions, sum 0; `interaction` (n, n) those of scores (rows) beyond them;
+    `expected` (n, n) the mean score of items by written score and position; `shift` (n,) the points a score rises per
+    point at a position above the middle, beyond its own; `counts` the reads of each cell.
 
-    Source: ours. Division by a prior from permutations of a few items is the method PriDe of Zheng et al. (2024), Large
-    Language Models Are Not Robust Multiple Choice Selectors, for the IDs of options.
+    Source: ours. Division by a prior from permutations is PriDe of Zheng et al. (2024), Large Language Models Are Not
+    Robust Multiple Choice Selectors, for option IDs.
     """
 
     n: int
@@ -57,18 +42,8 @@ class Calibration(NamedTuple):
     about: Mapping[str, str] = MappingProxyType({})
 
     def of_probabilities(self, probabilities: np.ndarray, orderings: np.ndarray) -> np.ndarray:
-        """Expected score of each read without position effects.
-
-        Args:
-            probabilities: probability of the option at each position, with any sum above 0, shape (..., n); NaN where
-                unknown.
-            orderings: the score at each position, shape (..., n).
-
-        Returns:
-            Shape (...), from 1 to n; NaN where probabilities are unknown, or where all are 0.
-
-        Raises:
-            ValueError: the calibration was learnt without option probabilities.
+        """Expected score of each read without position effects, shape (...), from probabilities by position with any
+        sum; NaN if unknown or all 0.
 
         >>> worth = np.log([4.0, 1.0, 1.0])
         >>> calibration = Calibration(3, worth - worth.mean(), np.zeros((3, 3)), None, 30, 30, 180)
@@ -82,20 +57,10 @@ class Calibration(NamedTuple):
             return (weights * orderings).sum(axis=-1) / weights.sum(axis=-1)
 
     def of_scores(self, scores: np.ndarray, orderings: np.ndarray, *, regression: bool = False) -> np.ndarray:
-        """Calibrated score in place of each written score.
+        """Calibrated score in place of each written score, shape (...): plus `expected` less its mean over positions,
+        less `shift`; it can lie outside 1 to n, so that means stay right.
 
-        Args:
-            scores: written scores from 1 to n, shape (...); NaN where there is no score.
-            orderings: the score at each position, shape (..., n).
-            regression: True to replace scores by `expected`, which draws all scores towards the mean. By default only
-                what positions change is added: `expected` less its mean over positions, less `shift`.
-
-        Returns:
-            Shape (...); NaN where there is no score. Without regression it can lie outside 1 to n, so that means of
-            many scores stay right.
-
-        Raises:
-            ValueError: the calibration was learnt without written scores.
+        `regression` replaces scores by `expected`, which draws all towards the mean.
         """
         if self.expected is None:
             raise ValueError("the calibration was learnt without written scores")
@@ -117,14 +82,8 @@ class Calibration(NamedTuple):
 
     @classmethod
     def from_dict(cls, block: object, where: str) -> Self:
-        """Read a dictionary that `to_dict` has made.
-
-        Args:
-            block: the dictionary.
-            where: name of the dictionary in messages of errors.
-
-        Raises:
-            InputError: a field is missing or wrong; the message has the field, the value and what was expected.
+        """Read a dictionary of `to_dict`, called `where` in messages; InputError names a field and what was
+        expected.
         """
         if not isinstance(block, Mapping):
             raise InputError(f"{where}: expected a mapping, found {block!r:.60}")
@@ -143,8 +102,8 @@ class Calibration(NamedTuple):
         shift = _array(block.get("shift"), f"{where}/shift", (n,))
         for name, array in (("position", position), ("interaction", interaction), ("shift", shift)):
             if array is not None and (np.abs(array) > LARGEST).any():
-                found = f"found {_first(array, -LARGEST, LARGEST):g}"
-                raise InputError(f"{where}/{name}: expected numbers from {-LARGEST:g} to {LARGEST:g}, {found}")
+                finding = f"found {_first(array, -LARGEST, LARGEST):g}"
+                raise InputError(f"{where}/{name}: expected numbers from {-LARGEST:g} to {LARGEST:g}, {finding}")
         seen = _array(block.get("counts"), f"{where}/counts", (n, n))
         if seen is not None and not (seen >= 0).all():
             raise InputError(f"{where}/counts: expected numbers of reads, found {_first(seen, 0, np.inf):g}")
@@ -157,7 +116,6 @@ class Calibration(NamedTuple):
 
 
 def _first(values: np.ndarray, low: float, high: float) -> float:
-    """The first value that is not between two bounds."""
     return float(values[(values < low) | (values > high)][0])
 
 

@@ -1,8 +1,6 @@
 """Calibrated scores of a study's own reads: each group is corrected by position effects in other groups.
 
-A score is never corrected by a calibration that has seen the score's group. So groups are divided into folds, and the
-reads of a fold are corrected by a calibration learnt from the balanced reads of the other folds. The same calibrations
-correct the reads of other strategies, such as a single read in the usual order.
+Calibrations are learnt from the balanced reads of other folds, and correct the reads of all strategies.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,25 +27,11 @@ WITHOUT_STRATEGY = [key for key in KEYS if key != "strategy"]
 def calibrated(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, folds: int, interactions: bool, seed: int
 ) -> Iterator[pd.DataFrame]:
-    """Add the columns `calibrated_score` and `calibration` to tables of scores; other columns stay as they are.
+    """Add `calibrated_score` and `calibration` (strategy, readout and folds that it is from, or empty) to tables, each
+    with all reads of its studies, judges and datasets.
 
-    Args:
-        scores: reads with their scores, one row per read; or several such tables. The reads of a study, judge and
-            dataset lie in one table.
-        folds: number of folds of the groups. If there are few groups, each group is a fold.
-        interactions: True to let position effects differ between scores, as far as the reads support it.
-        seed: seed of the folds.
-
-    Returns:
-        The tables with two more columns.
-
-        `calibrated_score` is from 1 to n. It is computed from the option probabilities if all of the judge's reads with
-        a score have probabilities, else from the written score. It is NaN for a read that lacks the readout from which
-        it is computed. It is also NaN if there is nothing to learn from: no strategy gives complete reads in balanced
-        orderings, see `evidence.lay_out`, of at least `FEWEST_GROUPS` groups.
-
-        `calibration` names the strategy and the readout from which the calibration was learnt, and the number of folds.
-        It is empty if there is no calibration.
+    From probabilities if all scored reads have them, else from written scores; NaN without the readout, or without
+    `FEWEST_GROUPS` groups of complete balanced reads (`evidence.lay_out`).
     """
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         values = np.full(len(table), np.nan)
@@ -64,14 +48,13 @@ def calibrated(
             fold, models = _models(reads, folds=folds, interactions=interactions, seed=seed, name=name)
             of_group = dict(zip(groups, fold, strict=True))
             # A group without complete reads is in no fold: no calibration has seen it.
-            own = part["group_id"].map(of_group).fillna(-1).to_numpy(dtype=int)
-            values[rows] = _applied(part, readout, own, models)
+            index = part["group_id"].map(of_group).fillna(-1).to_numpy(dtype=int)
+            values[rows] = _applied(part, readout, index, models)
             calibrations[rows] = f"{strategy}, {readout}, {len(models) - 1} folds"
         yield table.assign(**{CALIBRATED_SCORE: values, NAME: calibrations})
 
 
 def _readout(part: pd.DataFrame) -> Readout:
-    """Readout to calibrate, chosen as in `Calibrations.apply`."""
     column = READOUTS[Readout.SOFT]
     if column not in part or part[column].isna().all():
         return Readout.HARD
@@ -81,22 +64,19 @@ def _readout(part: pd.DataFrame) -> Readout:
 
 def _learnt_from(part: pd.DataFrame, readout: Readout) -> tuple[str, Laid, list[str]] | None:
     """Strategy to learn from, its complete reads, and the names of their groups; None without enough groups."""
-    own: dict[str, Block] = {str(block.keys["strategy"]): block for block in blocks.blocks(part)}
+    by_strategy: dict[str, Block] = {str(block.keys["strategy"]): block for block in blocks.blocks(part)}
     for strategy in (*EVERY_POSITION, RECORDED):
-        if strategy not in own or (laid := lay_out(own[strategy], readout)) is None:
+        if strategy not in by_strategy or (laid := lay_out(by_strategy[strategy], readout)) is None:
             continue
         if int(laid.group.max()) + 1 >= FEWEST_GROUPS:
-            return strategy, laid, sorted(own[strategy].items.loc[laid.rows, "group_id"].unique())
+            return strategy, laid, sorted(by_strategy[strategy].items.loc[laid.rows, "group_id"].unique())
     return None
 
 
 def _models(
     laid: Laid, *, folds: int, interactions: bool, seed: int, name: str
 ) -> tuple[np.ndarray, dict[int, Calibration]]:
-    """Fold of each group, and a dictionary from each fold to the calibration learnt from the other folds.
-
-    Key -1 has the calibration learnt from all groups.
-    """
+    """Fold of each group, and the calibration learnt from the other folds by fold (-1: from all groups)."""
     evidence, count = laid.evidence(), int(laid.group.max()) + 1
     few = count < 2 * learning.FEWEST_GROUPS  # with two folds, one could have too few groups to learn from
     fold = learning.folds(count, count if few else folds, seed=seed, name=name)
@@ -108,7 +88,7 @@ def _applied(part: pd.DataFrame, readout: Readout, fold: np.ndarray, models: dic
     """Calibrated score of each read, shape (n_reads,)."""
     values = np.full(len(part), np.nan)
     n = int(part["n"].iloc[0])
-    shown = blocks.matrix_of(part["ordering"].to_numpy()).reshape(len(part), n)
+    orderings = blocks.matrix_of(part["ordering"].to_numpy()).reshape(len(part), n)
     is_read = part[READOUTS[Readout.SOFT] if readout == Readout.SOFT else VALUES[readout]].notna().to_numpy()
     for one, model in models.items():
         rows = np.flatnonzero(is_read & (fold == one))
@@ -116,8 +96,8 @@ def _applied(part: pd.DataFrame, readout: Readout, fold: np.ndarray, models: dic
             continue
         if readout == Readout.SOFT:
             shares = blocks.matrix_of(part[READOUTS[readout]].to_numpy()[rows])
-            values[rows] = model.of_probabilities(shares, shown[rows])
+            values[rows] = model.of_probabilities(shares, orderings[rows])
         else:
             written = part[VALUES[readout]].to_numpy(dtype=float, na_value=np.nan)[rows]
-            values[rows] = model.of_scores(written, shown[rows])
+            values[rows] = model.of_scores(written, orderings[rows])
     return values

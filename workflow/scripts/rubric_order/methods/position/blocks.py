@@ -112,7 +112,7 @@ class Block:
         by_first = np.argsort(first)
         return self.shown[first[by_first]], np.argsort(by_first)[number]
 
-    def by_ordering(self, values: np.ndarray) -> np.ndarray:
+    def ordering_means(self, values: np.ndarray) -> np.ndarray:
         """Mean score of each item under each ordering, (n_items, K) -> (n_items, D); NaN if a read has none."""
         orderings, number = self.orderings
         cell = self.item * len(orderings) + number

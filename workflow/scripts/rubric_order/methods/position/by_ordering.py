@@ -51,7 +51,7 @@ class ByOrdering(NamedTuple):
         return np.square(away - others[self.group]).sum(axis=1) / (away.shape[1] - 1)
 
 
-def by_ordering(
+def complete_orderings(
     block: Block, readout: Readout, values: np.ndarray, temperature: float | None = None
 ) -> ByOrdering | None:
     """The items of a block on which all orderings can be compared, or None.
@@ -65,7 +65,7 @@ def by_ordering(
         return None
     if any(np.ptp([(column == score).sum() for column in orderings.T]) for score in range(1, block.n + 1)):
         return None
-    means = block.by_ordering(values)
+    means = block.ordering_means(values)
     rows = ~np.isnan(means).any(axis=1)
     if not rows.any():
         return None
@@ -76,7 +76,7 @@ def by_ordering(
     elif of_reads is None:
         of_reads = repetition.variances(block, readout, values, temperature)
     if of_reads is not None:
-        variance = block.by_ordering(of_reads[0])
+        variance = block.ordering_means(of_reads[0])
         if not np.isnan(variance[rows]).any():
             known_from = of_reads[1]
     shape = len(block.items), len(orderings)

@@ -1,13 +1,13 @@
-"""Causes other than positions that could give the findings of a bias card, and p-values that allow for each of them.
+"""Causes other than positions that could give the findings of a card, and p-values that allow for each of them.
 
 - **failures**: reads without a score are more frequent in some orderings, there for low or high scores, or where the
   scores of an item's other reads stand at some position.
-- **scale**: the judge is surer in some orderings. Log-odds then change most for the scores that it prefers anyway.
-- **one ordering**: without one ordering, no position is preferred; or too few are left to test this.
-- **copies**: repeats of a prompt hardly ever differ, so that they do not show chance, see `repetition.copied`.
+- **scale**: surer in some orderings, where log-odds change most for the scores that are preferred anyway.
+- **one ordering**: without it, no position is preferred, or too few are left to test this.
+- **copies**: repeats hardly ever differ, so that they do not show chance, see `repetition.copied`.
 - **written**: what positions add to written scores beyond option probabilities, with its bound.
-- **group**: the correlation of what orderings do to the items of a group.
-- **saturation**: the least share of the commonest score in any ordering.
+- **group**: correlation of what orderings do to a group's items.
+- **saturation**: least share of the commonest score in any ordering.
 - **rounding**: option probabilities have one decimal.
 """
 
@@ -38,14 +38,14 @@ SINGULAR = 1e-6  # of the greatest eigenvalue of a covariance; directions with l
 
 
 def causes(block: Block, power: float = 1.0) -> list[Row]:
-    """Rows of the causes that could be tested, each with `cause` and `readout`, and `tests` where a finding falls.
+    """Rows of the causes that could be tested: `cause`, `readout`, its `p`, and `tests` (p-values of `order_tests` that
+    allow for it) where a finding falls.
 
-    `tests` is a dictionary from tests of `order_tests` to p-values that allow for the cause. `p` is the p-value of the
-    cause itself. Where items share orderings, those of few items are left out. `power` is `sampling.exponent`.
+    Of orderings that items share, those of few items are left out. `power` is `sampling.exponent`.
     """
     block = block.common
     rows, recurring = (
-        [*_failures_by_position(block), *_of_scores(block), *_written(block, power)],
+        [*_failures_by_position(block), *_score_causes(block), *_written(block, power)],
         block.design.items_of >= FEWEST_ITEMS,
     )
     if not block.design.shared and 1 < recurring.sum() <= MOST_ORDERINGS:
@@ -62,19 +62,19 @@ def causes(block: Block, power: float = 1.0) -> list[Row]:
     return rows
 
 
-def _of_scores(block: Block) -> Iterator[Row]:
+def _score_causes(block: Block) -> Iterator[Row]:
     """Rows on repeats, on the commonest score, on groups, and on rounding."""
-    shown, number = block.orderings
+    orderings, number = block.orderings
     if block.table["score"].notna().any():
         score = block.table["score"].to_numpy(dtype=float, na_value=np.nan)
         scored = ~np.isnan(score)
         if row := repetition.copied(block):
             yield {"cause": COPIES, "readout": Readout.HARD} | row
-        if 1 < len(shown) <= MOST_ORDERINGS:
+        if 1 < len(orderings) <= MOST_ORDERINGS:
             shares = np.bincount(
-                number[scored] * (block.n + 1) + score[scored].astype(int), minlength=len(shown) * (block.n + 1)
+                number[scored] * (block.n + 1) + score[scored].astype(int), minlength=len(orderings) * (block.n + 1)
             )
-            shares = shares.reshape(len(shown), -1)
+            shares = shares.reshape(len(orderings), -1)
             most = shares.max(axis=1) / np.maximum(shares.sum(axis=1), 1)
             yield {"cause": SATURATION, "readout": Readout.HARD, "least": float(most[shares.sum(axis=1) > 0].min())}
     if "position_probabilities" in block.table and block.table["position_probabilities"].notna().any():
@@ -83,22 +83,22 @@ def _of_scores(block: Block) -> Iterator[Row]:
         if tenths and not np.isin(np.round(shares, 6), (0.0, 1.0)).all():
             yield {"cause": ROUNDING, "readout": Readout.SOFT}
     for readout, values in block.readouts():
-        if 1 < len(shown) <= MOST_ORDERINGS and block.design.shared and readout != Readout.CALIBRATED:
+        if 1 < len(orderings) <= MOST_ORDERINGS and block.design.shared and readout != Readout.CALIBRATED:
             yield _correlation(block, readout, values)
 
 
 def _correlation(block: Block, readout: Readout, values: np.ndarray) -> Row:
     """Correlation within groups of what orderings do to items, and the number of equal groups that follows from it."""
-    mean = block.by_ordering(values)
-    given = ~np.isnan(mean)
-    away = additive.departures(additive.Cells(np.where(given, mean, 0), given.astype(float)))
+    mean = block.ordering_means(values)
+    has_mean = ~np.isnan(mean)
+    away = additive.departures(additive.Cells(np.where(has_mean, mean, 0), has_mean.astype(float)))
     away -= away.mean(axis=0)
     group = block.units("group")
-    own = resampling.sum_units(np.square(away).sum(axis=1, keepdims=True), group)[:, 0]
+    alone = resampling.sum_units(np.square(away).sum(axis=1, keepdims=True), group)[:, 0]
     sizes = np.bincount(group)
-    pairs = np.square(resampling.sum_units(away, group)).sum(axis=1) - own
+    pairs = np.square(resampling.sum_units(away, group)).sum(axis=1) - alone
     several = (sizes * (sizes - 1)).sum()
-    share = pairs.sum() / several / (own.sum() / sizes.sum()) if several and own.sum() > 0 else 0.0
+    share = pairs.sum() / several / (alone.sum() / sizes.sum()) if several and alone.sum() > 0 else 0.0
     correlation = float(np.clip(share, 0, 1))
     groups = resampling.effective(sizes, correlation)
     return {"cause": GROUP, "readout": readout, "correlation": correlation, "groups": groups}
@@ -109,18 +109,17 @@ def _name(block: Block, ordering: int) -> str:
 
 
 def _usual(block: Block) -> np.ndarray:
-    """True for the ordering from the lowest score up, shape (D,)."""
     return (np.diff(block.orderings[0], axis=1) > 0).all(axis=1)
 
 
 def _failures(block: Block, readout: Readout, values: np.ndarray) -> Iterator[Row]:
-    """The test that failures depend on the ordering, and what is left of findings for any plausible missing scores.
+    """Test that failures depend on the ordering, and what is left of findings for any plausible missing scores.
 
-    A missing score can be any between the least and the greatest that the item got in other reads. Log-odds are those
-    of the orderings that fail no more often than the mean.
+    A missing score can be any between the item's least and greatest; log-odds are of orderings that fail no more than
+    the mean.
     """
-    shown, number = block.orderings
-    shape = len(block.items), len(shown)
+    orderings, number = block.orderings
+    shape = len(block.items), len(orderings)
     cell = block.item * shape[1] + number
     score = values[block.item, block.column]
     asked, total, count = (
@@ -180,11 +179,10 @@ def _failures(block: Block, readout: Readout, values: np.ndarray) -> Iterator[Ro
 
 
 def _failures_by_position(block: Block) -> Iterator[Row]:
-    """The test that scores are missing where likely ones stand at some position, and what is left of findings.
+    """Test that scores are missing where likely ones (of other reads) stand at some position, and what is left.
 
-    Likely scores of a read are those of the item's other reads. A growing part of the failures, those at which such a
-    position is likeliest first, gets the score that stands there. So does the position that is chosen least, up to the
-    part that the reads do not exclude: all failures, if other reads of an item do not show what it would score.
+    A growing part of the failures, likeliest first, gets the score that stands there; so does the least chosen
+    position, up to the part that the reads do not exclude (all, if they do not show what items would score).
     """
     score = block.table["score"].to_numpy(dtype=float, na_value=np.nan)
     failed, n = np.isnan(score), block.n
@@ -192,8 +190,8 @@ def _failures_by_position(block: Block) -> Iterator[Row]:
         return
     items, item = np.unique(block.item, return_inverse=True)
     group = block.units("group", items)
-    own = (np.arange(1, n + 1) == score[:, None]) * 1.0
-    others = resampling.sum_units(own, item)[item] - own
+    choices = (np.arange(1, n + 1) == score[:, None]) * 1.0
+    others = resampling.sum_units(choices, item)[item] - choices
     used = others.sum(axis=1, keepdims=True) > 0
     likely = np.take_along_axis(others / np.maximum(others.sum(axis=1, keepdims=True), 1), block.shown - 1, axis=1)
     times = resampling.sum_units(used * 1, item)[item][used & failed[:, None]]
@@ -211,9 +209,9 @@ def _failures_by_position(block: Block) -> Iterator[Row]:
     row: Row = {"cause": FAILURES, "readout": Readout.HARD, "p": float(p)}
     error = np.sqrt(np.square(sums).sum(axis=0))
     several = np.maximum(others.sum(axis=1, keepdims=True) - 1, 1e-9)
-    known = used * (np.square(likely - 1 / n) - likely * (1 - likely) / several)
+    information = used * (np.square(likely - 1 / n) - likely * (1 - likely) / several)
     least = int(np.bincount(block.table["position"].dropna().astype(int) - 1, minlength=n).argmin())
-    by_group = resampling.sum_units(known[:, [least]], group[item])
+    by_group = resampling.sum_units(information[:, [least]], group[item])
     known_least = by_group.sum() - TAIL * np.sqrt(np.square(by_group).sum())
     most = (max(total[least], 0.0) + TAIL * error[least]) / max(known_least, 1e-9)
     part = min(1.0, most * likely[used[:, 0], least].sum() / len(lost))
@@ -223,8 +221,8 @@ def _failures_by_position(block: Block) -> Iterator[Row]:
         over = np.flatnonzero(total >= min(total.max(), CLEARLY * error.max()))
         weight, row["position"] = likely[lost][:, over] * total[over], int(total.argmax()) + 1
         orders.append((over[weight.argmax(axis=1)], np.argsort(-weight.max(axis=1), kind="stable")))
-    shown, number = block.orderings
-    shared = 1 < len(shown) <= MOST_ORDERINGS and block.design.shared
+    orderings, number = block.orderings
+    shared = 1 < len(orderings) <= MOST_ORDERINGS and block.design.shared
     treatments = [number] if shared else list((np.argsort(block.shown, axis=1)).T)
     of_tests: dict[str, list[float]] = {test: [] for test in order_tests.TESTS}
     usual, shifts, reach = _usual(block), [], []
@@ -233,13 +231,13 @@ def _failures_by_position(block: Block) -> Iterator[Row]:
         values, position = score.copy(), block.table["position"].to_numpy(dtype=float, na_value=np.nan).copy()
         values[lost[chosen]], position[lost[chosen]] = block.shown[lost[chosen], place[chosen]], place[chosen] + 1
         filled = replace(block, table=block.table.assign(score=values, position=position))
-        fits = preference.sums(preference.compared(filled, Readout.HARD)).by_cluster(block.units("group"))
-        for test, of_test in _of_fits(fits, n).items():
+        fits = preference.sums(preference.compared(filled, Readout.HARD)).regroup(block.units("group"))
+        for test, of_test in _fit_tests(fits, n).items():
             of_tests[test].append(of_test)
         reach.append(float(np.abs(fits.positions.coefficients).max()))
-        given = ~np.isnan(values)
+        rated = ~np.isnan(values)
         cells = [
-            additive.cells(values[given], item[given], of[given], given[given] * 1.0, (len(items), int(of.max()) + 1))
+            additive.cells(values[rated], item[rated], of[rated], rated[rated] * 1.0, (len(items), int(of.max()) + 1))
             for of in treatments
         ]
         departures = [resampling.sum_units(additive.departures(cell), group) for cell in cells]
@@ -262,34 +260,33 @@ def _none() -> dict[str, float]:
 
 
 def _log_odds(block: Block, readout: Readout) -> dict[str, float]:
-    """p-values of the tests in log-odds; 1 if a test cannot be made."""
-    return _of_fits(preference.sums(preference.compared(block, readout)).by_cluster(block.units("group")), block.n)
+    return _fit_tests(preference.sums(preference.compared(block, readout)).regroup(block.units("group")), block.n)
 
 
-def _of_fits(fits: preference.Preference, n: int) -> dict[str, float]:
+def _fit_tests(fits: preference.Preference, n: int) -> dict[str, float]:
     line = fits.interaction.interval(np.eye(n + 1)[-1], 0.95)["p"]
     places, line = (1.0 if np.isnan(p) else float(p) for p in (fits.p_positions, line))
     return {order_tests.SELECTION: places, order_tests.PREFERENCE: places, order_tests.INTERACTION: line}
 
 
 def _one_ordering(block: Block, readout: Readout) -> Iterator[Row]:
-    """Findings in log-odds that one ordering makes alone: without it, they are not found, and estimates differ."""
-    shown, number = block.orderings
+    """Findings in log-odds that one ordering makes alone: without it they are not found, and estimates differ."""
+    orderings, number = block.orderings
     group, n = block.units("group"), block.n
-    if len(shown) < FEWEST_ORDERINGS:
+    if len(orderings) < FEWEST_ORDERINGS:
         if n > 2:
-            yield {"cause": ONE_ORDERING, "readout": readout, "orderings": len(shown), "tests": _none()}
+            yield {"cause": ONE_ORDERING, "readout": readout, "orderings": len(orderings), "tests": _none()}
         return
     contrasts = {
         order_tests.PREFERENCE: np.eye(n + 1)[:n] - np.r_[np.full(n, 1 / n), 0],
         order_tests.INTERACTION: np.eye(n + 1)[-1:],
     }
-    fits = [preference.sums(preference.compared(block, readout)).by_cluster(group)]
+    fits = [preference.sums(preference.compared(block, readout)).regroup(group)]
     if not np.nanmin([1.0, *(_p(fits[0], test) for test in contrasts)]) <= 2 * LEVEL:
         return
     fits += [
-        preference.sums(preference.compared(block.part(number != one), readout)).by_cluster(group)
-        for one in range(len(shown))
+        preference.sums(preference.compared(block.part(number != one), readout)).regroup(group)
+        for one in range(len(orderings))
     ]
     for test, contrast in contrasts.items():
         alone = np.array([bool(fit.interaction.problem) for fit in fits[1:]])  # nothing else differs
@@ -308,7 +305,7 @@ def _one_ordering(block: Block, readout: Readout) -> Iterator[Row]:
 
 
 def _departures(block: Block, readout: Readout) -> np.ndarray:
-    """Mean departure of the scores in each ordering from their item's mean, shape (number of orderings,)."""
+    """Mean departure of the scores in each ordering from their item's mean, shape (D,)."""
     values = dict(block.readouts())[readout]
     score, size = values[block.item, block.column], len(block.orderings[0])
     scored = ~np.isnan(score)
@@ -325,7 +322,6 @@ def _p(fit: preference.Preference, test: str) -> float:
 
 
 def _moved(whole: cluster_robust.Fit, part: cluster_robust.Fit, contrast: np.ndarray) -> float:
-    """p-value of no difference between contrasts of two fits to the same groups; 1 where a fit has no numbers."""
     moved = (whole.coefficients - part.coefficients) @ contrast.T
     influence = (whole.influence - part.influence) @ contrast.T
     if not (np.isfinite(moved).all() and np.isfinite(influence).all()):
@@ -347,13 +343,13 @@ def _scale(block: Block) -> Iterator[Row]:
     for start in range(0, len(values), step):
         rows = slice(start, start + step)
         used, at = ~np.isnan(values[rows]), places[rows]
-        own = np.where(used, values[rows], 0)
-        own = np.where(used, own - own.sum(axis=2, keepdims=True) / np.maximum(used.sum(axis=2, keepdims=True), 1), 0)
-        mean = own.sum(axis=1, keepdims=True) / np.maximum(used.sum(axis=1, keepdims=True), 1)
+        log = np.where(used, values[rows], 0)
+        log = np.where(used, log - log.sum(axis=2, keepdims=True) / np.maximum(used.sum(axis=2, keepdims=True), 1), 0)
+        mean = log.sum(axis=1, keepdims=True) / np.maximum(used.sum(axis=1, keepdims=True), 1)
         scales = mean[..., None] * np.eye(orderings)[number[rows]][:, :, None, :]
         columns = np.concatenate([np.eye(n)[at], (line * line[at])[..., None], scales], axis=-1)
         x = preference.centred(columns, used[..., None]).reshape(len(at), -1, k)
-        y = preference.centred(own, used).reshape(len(at), -1, 1)
+        y = preference.centred(log, used).reshape(len(at), -1, 1)
         np.add.at(right, group[rows], (x * y).sum(axis=1))
         np.add.at(information, group[rows], x.transpose(0, 2, 1) @ x)
     fit = cluster_robust.least_squares(right, information).fit()
@@ -384,13 +380,9 @@ def _scale(block: Block) -> Iterator[Row]:
 def _written(block: Block, power: float) -> Iterator[Row]:
     """What positions, or orderings, add to an item's written scores beyond its option probabilities, in points.
 
-    A read's selections of positions less their probabilities, r, have covariance V if answers are drawn from the
-    probabilities. If the item prefers positions by log-odds b beyond them, r is V b on average, and Q b is what b does
-    to its expected scores. Products r'Ar of two reads of an item then sum to b'Qb, the variance over its orderings, if
-    A solves that sum of V A V over these pairs = Q; one step from A = V⁻QV⁻ of the summed V is close.
-
-    Args:
-        power: power of the probabilities with which answers are drawn, see `sampling.exponent`.
+    A read's selections less probabilities, r, have covariance V if drawn from these; log-odds b beyond them make r = V
+    b on average, and Q b is what b does to expected scores. Products r'Ar of two reads sum to b'Qb, the variance over
+    orderings, if A solves sum of V A V = Q: one step from A = V⁻QV⁻ is close.
     """
     column = "position_probabilities"
     if not block.crossed or not np.isfinite(power) or column not in block.table:
@@ -426,10 +418,10 @@ def _written(block: Block, power: float) -> Iterator[Row]:
     row: Row = {"cause": WRITTEN, "readout": Readout.HARD, "sd": of.estimate, "low": of.low, "high": of.high}
     row |= {"bound": of.inner_high, "p": 1.0}
     if block.design.shared and 1 < len(block.orderings[0]) <= MOST_ORDERINGS:  # together in the items of a group
-        rest = block.by_ordering(block.matrix("score") - block.matrix("expected_score"))
-        given = ~np.isnan(rest)
-        rest = additive.departures(additive.Cells(np.where(given, rest, 0), given * 1.0))
-        rest -= rest.sum(axis=0) / np.maximum(given.sum(axis=0), 1) * given
-        own = resampling.sum_units(np.square(rest).sum(axis=1, keepdims=True), block.units("group"))[:, 0]
-        row["p"] = repetition.above(np.square(resampling.sum_units(rest, block.units("group"))).sum(axis=1) - own)
+        rest = block.ordering_means(block.matrix("score") - block.matrix("expected_score"))
+        is_read = ~np.isnan(rest)
+        rest = additive.departures(additive.Cells(np.where(is_read, rest, 0), is_read * 1.0))
+        rest -= rest.sum(axis=0) / np.maximum(is_read.sum(axis=0), 1) * is_read
+        alone = resampling.sum_units(np.square(rest).sum(axis=1, keepdims=True), block.units("group"))[:, 0]
+        row["p"] = repetition.above(np.square(resampling.sum_units(rest, block.units("group"))).sum(axis=1) - alone)
     yield row

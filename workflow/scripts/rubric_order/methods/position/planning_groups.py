@@ -153,7 +153,6 @@ def _orderings(n: int, orderings: int) -> np.ndarray:
 
 
 def _columns(shown: np.ndarray) -> np.ndarray:
-    """Indicators of each score's position by ordering and, for n > 2, score times position, shape (D, n, n + 1)."""
     n = shown.shape[1]
     places, scale = np.argsort(shown, axis=1), np.linspace(-1, 1, n)
     line = scale * scale[places]
@@ -161,7 +160,6 @@ def _columns(shown: np.ndarray) -> np.ndarray:
 
 
 def _information(shares: np.ndarray, shown: np.ndarray) -> np.ndarray:
-    """Information of a read about positions and interaction; weights of scores absorb the mean over orderings."""
     columns = _columns(shown)
     columns = columns - columns.mean(axis=0)  # the item's own weight of a score absorbs the mean over orderings
     square = np.einsum("is,dsa,dsb->ab", shares, columns, columns) / len(shares)
@@ -278,7 +276,6 @@ def _changed(differ: float, log_odds: float, points: float) -> tuple[float, floa
 
 
 def _sign_power(groups: int, share: float, mean: float) -> float:
-    """Share of studies in which a sign test finds an effect, from the share of groups that change and their mean."""
     changed, up, tail = np.arange(groups + 1), (1 + mean / share) / 2, order_tests.LEVEL / 2
     most = np.where(0.5**changed > tail, -1, np.floor(special.bdtrik(tail, changed, 0.5)))  # changes to the rarer side
     power = sum(special.bdtr(np.maximum(most, 0), changed, chance) for chance in (up, 1 - up)) * (most >= 0)
@@ -325,9 +322,7 @@ def share_equivalent(
     margin_spread: float,
     enough: float = 0.0,
 ) -> float:
-    """Share of studies in which a judge without bias is `equivalent` (`equivalence_groups`); too large below `enough`,
-    which stops early.
-    """
+    """Share of studies in which a judge without bias is `equivalent` (`equivalence_groups`), or one below `enough`."""
     spread = errors.spread
     places, orderings, one, other, _ = _estimates(errors.n, len(errors.points))
     far = [np.abs(places), np.abs(orderings)]
@@ -367,7 +362,6 @@ def _estimates(n: int, orderings: int) -> tuple[np.ndarray, ...]:
 
 
 def _drawn(errors: Errors, groups: float) -> np.ndarray:
-    """True for studies that find that answers are drawn from the probabilities as they are, if they really are."""
     error = errors.exponent * math.sqrt(errors.groups / groups)
     reach = float(distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2)) * error
     power = 1 + error * _estimates(errors.n, len(errors.points))[-1]

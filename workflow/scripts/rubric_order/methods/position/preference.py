@@ -36,7 +36,7 @@ class Hard(NamedTuple):
         """Number of pairs of reads that gave different scores, if at least one of these scores changed its position."""
         return int(self.data.weight.sum())
 
-    def by_cluster(self, cluster: np.ndarray) -> "Hard":
+    def regroup(self, cluster: np.ndarray) -> "Hard":
         """The same pairs in larger clusters, given for each cluster of these, shape (n_clusters,)."""
         data = self.data._replace(cluster=cluster[self.data.cluster], n_clusters=int(cluster.max(initial=-1)) + 1)
         return self._replace(data=data)
@@ -60,8 +60,8 @@ class Soft(NamedTuple):
         """Number of all pairs, because each pair tells something about positions."""
         return self.pairs
 
-    def by_cluster(self, cluster: np.ndarray) -> "Soft":
-        """The same reads in larger clusters, see `Hard.by_cluster`."""
+    def regroup(self, cluster: np.ndarray) -> "Soft":
+        """The same reads in larger clusters, see `Hard.regroup`."""
         parts = [(values, places, cluster[unit]) for values, places, unit in self.parts]
         return self._replace(parts=parts, n_clusters=int(cluster.max(initial=-1)) + 1)
 
@@ -87,14 +87,14 @@ class Sums(NamedTuple):
     alike: np.ndarray
     further: np.ndarray | None
 
-    def by_cluster(self, cluster: np.ndarray | None) -> Preference:
+    def regroup(self, cluster: np.ndarray | None) -> Preference:
         """The preference with larger clusters as the sample, see `cluster_robust.Sums`; None keeps the clusters."""
         cluster = np.arange(len(self.alike)) if cluster is None else cluster
-        fit = self.positions.by_cluster(cluster).fit()
+        fit = self.positions.regroup(cluster).fit()
         further = self.further if self.further is None else cluster_robust.together(self.further, cluster)
         return Preference(
             fit,
-            self.interaction.by_cluster(cluster).fit(),
+            self.interaction.regroup(cluster).fit(),
             no_preference(fit, cluster_robust.together(self.alike, cluster)),
             np.nan if further is None or len(further) < 2 else rao_scott.zero_total(further),
         )
@@ -182,7 +182,7 @@ def together(parts: Sequence[Hard | Soft]) -> Hard | Soft:
     sizes = {name: sum(getattr(part, name) for part in parts) for name in ("items", "reads", "pairs")}
     counts = [part.n_clusters if isinstance(part, Soft) else part.data.n_clusters for part in parts]
     first = np.cumsum([0, *counts])
-    moved = [part.by_cluster(np.arange(count) + at) for part, count, at in zip(parts, counts, first, strict=False)]
+    moved = [part.regroup(np.arange(count) + at) for part, count, at in zip(parts, counts, first, strict=False)]
     if isinstance(parts[0], Soft):
         chunks = [chunk for part in moved if isinstance(part, Soft) for chunk in part.parts]
         return parts[0]._replace(parts=chunks, n_clusters=int(first[-1]), **sizes)
@@ -209,7 +209,7 @@ def preference(of: Hard | Soft) -> Preference:
     `soft` is in log-odds of the model's probabilities; `hard` of drawn answers, 1 / T times these at temperature T, and
     at 0 by how much an item's prompts differ otherwise.
     """
-    return sums(of).by_cluster(None)
+    return sums(of).regroup(None)
 
 
 def sums(of: Hard | Soft) -> Sums:

@@ -43,9 +43,9 @@ def copied(block: Block) -> Row | None:
     They do if repeats of a prompt differ less than `HARDLY` times as often as reads of an item in two orderings, by a
     test over groups, or never. A judge that answers without chance looks the same.
     """
-    shown, number = block.orderings
+    orderings, number = block.orderings
     score = block.table["score"].to_numpy(dtype=float, na_value=np.nan)
-    scored, shape = ~np.isnan(score), (len(block.items), len(shown), block.n)
+    scored, shape = ~np.isnan(score), (len(block.items), len(orderings), block.n)
     if not np.isin(score[scored], np.arange(1, block.n + 1)).all():
         return None
     cell = block.item * shape[1] + number
@@ -53,15 +53,15 @@ def copied(block: Block) -> Row | None:
     times = np.bincount(code, minlength=shape[0] * shape[1] * shape[2]).reshape(shape)
     reads = times.sum(axis=2)
     repeated = reads > 1
-    if repeated.sum() < FEWEST_CELLS or len(shown) < 2:
+    if repeated.sum() < FEWEST_CELLS or len(orderings) < 2:
         return None
-    own = np.column_stack([(reads**2 - reads).sum(axis=1), (reads**2 - np.square(times).sum(axis=2)).sum(axis=1)])
+    repeats = np.column_stack([(reads**2 - reads).sum(axis=1), (reads**2 - np.square(times).sum(axis=2)).sum(axis=1)])
     whole = np.column_stack([reads.sum(axis=1), times.sum(axis=1)])
     pairs = whole[:, 0] ** 2 - np.square(reads).sum(axis=1)
-    differ = whole[:, 0] ** 2 - np.square(whole[:, 1:]).sum(axis=1) - own[:, 1]
-    within, between = own[:, 1].sum() / own[:, 0].sum(), differ.sum() / max(pairs.sum(), 1)
-    less = HARDLY * between * own[:, [0]] - own[:, [1]]
-    less += HARDLY * own[:, 0].sum() / max(pairs.sum(), 1) * (differ - between * pairs)[:, None]
+    differ = whole[:, 0] ** 2 - np.square(whole[:, 1:]).sum(axis=1) - repeats[:, 1]
+    within, between = repeats[:, 1].sum() / repeats[:, 0].sum(), differ.sum() / max(pairs.sum(), 1)
+    less = HARDLY * between * repeats[:, [0]] - repeats[:, [1]]
+    less += HARDLY * repeats[:, 0].sum() / max(pairs.sum(), 1) * (differ - between * pairs)[:, None]
     few = above(resampling.sum_units(less, block.units("group"))[:, 0]) <= LEVEL
     if not between or (within and not few):
         return None

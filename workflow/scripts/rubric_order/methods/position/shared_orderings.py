@@ -28,7 +28,7 @@ def canonical_place(orderings: np.ndarray) -> int:
 
 def complete_items(block: Block, values: np.ndarray) -> Complete:
     """The items on which all orderings of a strategy in ``SHARED`` can be compared."""
-    by_ordering = block.by_ordering(values)
+    by_ordering = block.ordering_means(values)
     human = block.items["human_score"].to_numpy(dtype=float)
     rows = ~np.isnan(by_ordering).any(axis=1) & ~np.isnan(human)
     return Complete(block.orderings[0], by_ordering[rows], human[rows], rows)

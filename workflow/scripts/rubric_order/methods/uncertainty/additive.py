@@ -90,7 +90,6 @@ def sums_of_signs(values: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
 
 @functools.lru_cache(maxsize=4)
 def _signs(n_clusters: int, draws: int, seed: int) -> np.ndarray:
-    """Random sign of each cluster in each draw. Shape (draws, n_clusters); read only."""
     drawn = 2.0 * randomness.generator(seed, "signs", n_clusters).integers(0, 2, (draws, n_clusters)) - 1
     drawn.flags.writeable = False
     return drawn

@@ -187,7 +187,7 @@ class Sums(NamedTuple):
     least: np.ndarray | None = None
     separated: bool = False
 
-    def by_cluster(self, cluster: np.ndarray) -> "Sums":
+    def regroup(self, cluster: np.ndarray) -> "Sums":
         """Sums of merged clusters, from the index of each cluster's."""
         return self._replace(score=together(self.score, cluster), information=together(self.information, cluster))
 

@@ -1,14 +1,8 @@
-"""Logistic regression of comparisons, without intercept: effects of features on which of two alternatives wins.
+"""Logistic regression of comparisons without intercept: x @ b are log-odds, x the winner's features less the loser's.
 
-Each comparison has a row x: the features of the winner minus the features of the loser. The log-odds of this outcome
-are x @ b. Features that both alternatives have in common cancel, so intercepts of items, answers and lists need not be
-estimated. With several comparisons per item, the likelihood is a composite likelihood: the estimate is right, and its
-error comes from the variation between clusters.
-
-Maximum likelihood puts a coefficient too far from 0 if the alternative that the feature favours rarely loses, and gives
-no estimate if this alternative never loses. Firth's penalty removes most of this bias and always gives an estimate. The
-penalty counts comparisons as independent, which they are not. A penalty that allows for their dependence leaves
-slightly less bias (docs/recovery.md), but belongs to no likelihood.
+What both share cancels, so no intercepts of items are estimated. Several comparisons an item make a composite
+likelihood: its error comes from clusters. Firth's penalty removes most of the bias where a favoured alternative rarely
+loses, and always gives an estimate; it takes comparisons as independent (one that does not: docs/recovery.md).
 """
 
 from typing import NamedTuple
@@ -26,15 +20,7 @@ LONGEST = 5.0  # log-odds; largest change of a comparison's log-odds in one step
 
 
 class Comparisons(NamedTuple):
-    """Comparisons in cells: a cell holds comparisons with the same row and the same cluster.
-
-    Attributes:
-        rows: the distinct rows, shape (n_rows, k).
-        cluster: index of each cell's cluster, from 0, shape (n_cells,).
-        row: index of each cell's row in `rows`, from 0, shape (n_cells,).
-        weight: summed weight of each cell, shape (n_cells,).
-        n_clusters: number of clusters, including clusters without a comparison.
-    """
+    """Comparisons in cells of the same row and cluster, with summed weights; `rows` are distinct."""
 
     rows: np.ndarray
     cluster: np.ndarray
@@ -47,30 +33,20 @@ class Comparisons(NamedTuple):
         """Summed weight of each row, shape (n_rows,)."""
         return np.bincount(self.row, self.weight, len(self.rows))
 
-    def by_cluster(self, values: np.ndarray) -> np.ndarray:
+    def cluster_sums(self, values: np.ndarray) -> np.ndarray:
         """Weighted sums of the rows' values over each cluster's comparisons, (n_rows, ...) -> (n_clusters, ...)."""
         return cluster_robust.sums_by(self.cluster, self.row, self.weight, self.n_clusters, values)
 
 
 def comparisons(x: np.ndarray, cluster: np.ndarray, weight: np.ndarray | None = None) -> Comparisons:
-    """Lay out comparisons; each comparison is a cell.
-
-    Args:
-        x: row of each comparison, shape (m, k).
-        cluster: index of each comparison's cluster, from 0, shape (m,).
-        weight: how often each comparison counts, shape (m,); once by default.
-    """
+    """Lay out comparisons (m, k), each a cell, with weights (1 by default)."""
     rows, row = distinct(x)
     weight = np.ones(len(x)) if weight is None else np.asarray(weight, dtype=float)
     return Comparisons(rows, np.asarray(cluster), row, weight, int(np.max(cluster, initial=-1)) + 1)
 
 
 def distinct(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct rows in ascending order, and the index of each row of `x` among them, from 0.
-
-    The result is that of `numpy.unique` along the first axis. This function is ten times as fast, because it sorts
-    columns and not whole rows.
-    """
+    """Distinct rows in ascending order, and each row's index: `numpy.unique` by axis in a tenth of the time."""
     order = np.lexsort(x.T[::-1]) if x.shape[1] else np.arange(len(x))
     ascending = x[order]
     new: np.ndarray = np.ones(len(x), dtype=bool)  # True if a row differs from the row before
@@ -81,33 +57,18 @@ def distinct(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fit(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Fit:
-    """Coefficients, with clusters as the sample.
+    """Coefficients, with clusters as the sample; `separated` if the likelihood has no finite maximum, which is a
+    `problem` without the penalty.
 
-    Args:
-        data: the comparisons.
-        penalised: if True, maximise Firth's penalised likelihood, which always has a maximum; else the plain
-            likelihood.
-
-    Returns:
-        The fit. Its `problem` is ``no comparisons`` if no row differs from 0. `separated` is True if the likelihood has
-        no finite maximum: some weighted sum of features favours the winner in every comparison in which this sum is not
-        0. The `problem` of a separated fit without the penalty is ``separated``.
-
-    Source: McFadden (1974), Conditional logit analysis of qualitative choice behavior; Varin, Reid and Firth (2011), An
-    overview of composite likelihood methods, for the error; Firth (1993), Bias reduction of maximum likelihood
-    estimates, and Heinze and Schemper (2002), A solution to the problem of separation in logistic regression, for the
-    penalty, which is half the logarithm of the information's determinant.
+    Source: McFadden (1974), Conditional logit analysis; Varin, Reid and Firth (2011), An overview of composite
+    likelihood methods, for the error; Firth (1993) and Heinze and Schemper (2002) for the penalty, half the
+    log-determinant of the information.
     """
     return sums(data, penalised=penalised).fit()
 
 
 def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
-    """Sums of a fit over each cluster, see `fit`. Clusters of these sums can be merged, see `cluster_robust.Sums`.
-
-    Args:
-        data: the comparisons.
-        penalised: if True, maximise Firth's penalised likelihood; else the plain likelihood.
-    """
+    """Sums of a fit over each cluster, see `fit`; clusters can be merged, see `cluster_robust.Sums`."""
     x: np.ndarray = data.rows.astype(float)
     totals = data.totals
     values, vectors = np.linalg.eigh((x * totals[:, None]).T @ x)
@@ -125,7 +86,7 @@ def sums(data: Comparisons, *, penalised: bool = True) -> cluster_robust.Sums:
     lost = special.expit(-(inner @ coefficients))
     one, other = np.triu_indices(x.shape[1])
     products = x[:, one] * x[:, other] * (lost * (1 - lost))[:, None]
-    summed = data.by_cluster(np.column_stack([x * lost[:, None], products]))
+    summed = data.cluster_sums(np.column_stack([x * lost[:, None], products]))
     score = np.ascontiguousarray(summed[:, : x.shape[1]])
     information = np.empty((data.n_clusters, x.shape[1], x.shape[1]))
     information[:, one, other] = information[:, other, one] = summed[:, x.shape[1] :]
@@ -138,17 +99,10 @@ def _information(x: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def _maximum(x: np.ndarray, totals: np.ndarray, start: np.ndarray, *, penalty: float) -> np.ndarray | None:
-    """Coefficients of the maximum, by Newton's method with halved steps.
+    """Coefficients of the maximum, by Newton's method with halved steps; None without convergence or, without a
+    penalty, beyond `FURTHEST` or if information is lost to rounding.
 
-    With Firth's penalty (a factor of 0.5), half of a comparison's leverage is added to its count of wins, and half to
-    its count of losses (Firth, 1993, Section 3.1). None if the search does not converge in `MOST_STEPS` steps, or if
-    without a penalty some log-odds exceed `FURTHEST` or the information of some coefficients is lost to rounding.
-
-    Args:
-        x: row of each distinct comparison, shape (n_rows, k).
-        totals: summed weight of each row, shape (n_rows,).
-        start: coefficients at which the search begins, shape (k,).
-        penalty: factor of the logarithm of the information's determinant; 0 for no penalty.
+    Firth's `penalty` (.5) adds half of a comparison's leverage to its wins and half to its losses (Firth, 1993, 3.1).
     """
     b, scale = start, totals.sum()
 
@@ -191,44 +145,21 @@ def no_effect(data: Comparisons) -> float:
 
 
 def scores_of_nothing(data: Comparisons) -> np.ndarray:
-    """Scores of each cluster at coefficients of 0, shape (n_clusters, k).
-
-    From these scores, `rao_scott.zero_total` tests that all coefficients are 0. The test needs no estimate, so it also
-    holds where a fit would be `separated`.
-    """
-    return data.by_cluster(data.rows / 2)
+    """Scores of each cluster at coefficients of 0, for `rao_scott.zero_total`, also where a fit is `separated`."""
+    return data.cluster_sums(data.rows / 2)
 
 
 def further_terms(data: Comparisons, found: cluster_robust.Fit, terms: np.ndarray) -> float:
-    """p-value of no effect of terms that the model lacks: a score test with clusters as the sample.
-
-    Args:
-        data: the comparisons.
-        found: `fit` of the model without the terms to these comparisons.
-        terms: values of the terms in each distinct row, shape (n_rows, m).
-
-    Returns:
-        The p-value. NaN if each term is a weighted sum of the columns of the model, if the fit has no numbers, or for
-        one cluster.
-    """
-    told = not found.problem and data.n_clusters > 1
-    scores = scores_of_terms(data, found.coefficients, terms) if told else None
+    """p-value of no effect of terms (n_rows, m) that the model `found` lacks; NaN if collinear or for one cluster."""
+    usable = not found.problem and data.n_clusters > 1
+    scores = scores_of_terms(data, found.coefficients, terms) if usable else None
     return np.nan if scores is None else rao_scott.zero_total(scores)
 
 
 def scores_of_terms(data: Comparisons, coefficients: np.ndarray, terms: np.ndarray) -> np.ndarray | None:
-    """Scores of each cluster for terms that the model lacks, for `rao_scott.zero_total`.
+    """Scores of each cluster for terms that the model lacks, for `rao_scott.zero_total`; None if collinear.
 
-    Args:
-        data: the comparisons.
-        coefficients: coefficients of the model without the terms, shape (k,).
-        terms: values of the terms in each distinct row, shape (n_rows, m).
-
-    Returns:
-        Shape (n_clusters, m). None if each term is a weighted sum of the columns of the model.
-
-    Source: Boos (1992), On generalized score tests, with the second-order correction of Rao and Scott (1981) in place
-    of the inverse of the scores' covariance.
+    Source: Boos (1992), On generalized score tests, with Rao and Scott's (1981) second-order correction.
     """
     x: np.ndarray = data.rows.astype(float)
     lost = special.expit(-(x @ coefficients))
@@ -236,4 +167,4 @@ def scores_of_terms(data: Comparisons, coefficients: np.ndarray, terms: np.ndarr
     rest = terms - x @ (np.linalg.pinv((x * weight[:, None]).T @ x, hermitian=True) @ (x * weight[:, None]).T @ terms)
     if weight @ (rest**2).sum(axis=1) <= cluster_robust.ROUNDING * max(weight @ (terms**2).sum(axis=1), 1e-300):
         return None
-    return data.by_cluster(rest * lost[:, None])
+    return data.cluster_sums(rest * lost[:, None])

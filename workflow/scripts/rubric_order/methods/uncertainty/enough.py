@@ -16,11 +16,8 @@ class Need(NamedTuple):
         return round(effective, 6) >= self.least
 
     def refusal(self, groups: int, effective: float, kind: str = "", heaviest: float = 0.0) -> str:
-        """Words for too few groups, as a sentence without its ends; empty if they are enough.
-
-        Args:
-            kind: words that follow the word groups.
-            heaviest: share of the items that the largest group has, if this is to be named.
+        """Words for too few groups, without the sentence's ends; empty if enough. `kind` follows the word groups;
+        `heaviest` is the largest's share.
         """
         if self.met(effective):
             return ""

@@ -30,7 +30,6 @@ def fit(y: np.ndarray, x: np.ndarray, blocks: np.ndarray, clusters: np.ndarray) 
 
 
 def _inverse(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pseudo-inverse of x.T @ x, and the projection onto the span of its rows."""
     eigenvalues, vectors = np.linalg.eigh(x.T @ x)
     positive = eigenvalues > ROUNDING * max(eigenvalues.max(initial=0.0), 1e-300)
     basis = vectors[:, positive]

@@ -103,7 +103,6 @@ def error_correlations(influences: Sequence[Influence]) -> np.ndarray:
 
 
 def _side_by_side(columns: Sequence[Influence]) -> np.ndarray:
-    """Influences with a row for each cluster id, (n_ids, n_columns); 0 if a column lacks it."""
     place, ids = pd.factorize(np.concatenate([ids for ids, _ in columns]))
     column = np.arange(len(columns)).repeat([len(ids) for ids, _ in columns])
     by_column = np.zeros((len(columns), len(ids)))
@@ -151,7 +150,6 @@ def _restricted_likelihood(y: np.ndarray, sampling: np.ndarray, parts: list[np.n
 
 
 def _deviance(y: np.ndarray, sampling: np.ndarray, stacked: np.ndarray, variances: np.ndarray) -> float:
-    """Minus twice the restricted log-likelihood, up to a constant."""
     covariance = sampling + np.tensordot(variances, stacked, axes=1)
     inverse = np.linalg.inv(covariance)
     weight = inverse.sum(axis=0)

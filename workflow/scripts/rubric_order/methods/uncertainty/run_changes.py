@@ -1,25 +1,12 @@
 """Change of a judge between runs over the same items: tests and intervals with one level for any number of runs.
 
-Under the hypothesis that nothing has changed since the first run, the values of a group in all runs are exchangeable:
-the runs differ only by the judge's noise, and any of them could have been the first. So the test permutes the runs
-within each group, independently of other groups. It also permutes the first run, the baseline, so that the baseline's
-error counts like the error of any other run. The test estimates no variance that could be 0, assumes no normal
-distribution, and allows groups of any sizes.
-
-The test compares two parts: the last runs, and the runs before. The p-value is Chernoff's bound on the tail of the
-difference over all permutations, given the values. So it is never too small. If one part is a single run, the bound
-uses the generating function of the permutations. Otherwise it is Hoeffding's bound, with the generating function of
-runs drawn with replacement.
-
-A server may move all groups together for a day. Then groups are not independent, and whole runs are exchangeable
-instead. Where a standard deviation of such shocks is allowed for, a difference has to stand out against the variance
-between whole runs too (`_Days`).
-
-Runs are tested one after the other, with no fixed last run. `spending` gives each run its part of the level; the parts
-of all runs add up to 1.
+Without change, runs of a group (also the baseline) are exchangeable: the test permutes them within groups, by
+Chernoff's bound on the tail of last less earlier runs, or Hoeffding's if both parts have several. It is never too
+small, and needs no variance, normality or equal sizes. A server may move all groups for a day: where such shocks are
+allowed for, a difference must also stand out against whole runs (`_Days`). Runs are tested in turn, by `spending`.
 
 Source: Hoeffding (1963), Probability inequalities for sums of bounded random variables, section 6. Ours: permutations
-of runs within groups, the variance between whole runs, the test of reused answers, and the parts of the level.
+within groups, the variance between runs, the test of reused answers, parts of the level.
 """
 
 import math
@@ -40,16 +27,7 @@ ADJACENT = 14  # last runs in which answers that were used again are looked for,
 
 
 class Difference(NamedTuple):
-    """Difference between the last runs and the runs before.
-
-    Attributes:
-        latest: number of runs at the end.
-        estimate: mean over groups of (mean of the last runs - mean of the earlier runs); NaN if no group has values in
-            both parts.
-        greater: p-value of no change against a rise.
-        less: p-value of no change against a fall.
-        n_groups: number of groups that have values in both parts.
-    """
+    """Mean over groups of the `latest` runs less those before, with p-values against a rise and a fall."""
 
     latest: int
     estimate: float
@@ -64,23 +42,15 @@ class Difference(NamedTuple):
 
 
 def spending(run: int) -> float:
-    """Part of the level that a run after the baseline takes; the parts of all runs add up to 1.
+    """Part of the level that a run (1 is the first after the baseline) takes; all parts add up to 1.
 
-    One half of the level goes mainly to the first runs, in which a new version of a judge is compared with its
-    baseline. The other half goes to regular runs. Of this other half, the first year of `YEAR` runs takes a half, the
-    second year a quarter, and so on, evenly over the runs of a year.
+    A half goes mainly to the first runs, when a new version is compared; of the other, the first year of `YEAR` runs
+    takes a half, the second a quarter, and so on.
 
-    Args:
-        run: index of the run, 1 for the first run after the baseline.
-
-    Raises:
-        ValueError: `run` is below 1.
-
-    Examples:
-        >>> [round(spending(run), 4) for run in (1, 2, 365)]
-        [0.2507, 0.084, 0.0007]
-        >>> round(sum(spending(run) for run in range(1, 5000)), 3)
-        1.0
+    >>> [round(spending(run), 4) for run in (1, 2, 365)]
+    [0.2507, 0.084, 0.0007]
+    >>> round(sum(spending(run) for run in range(1, 5000)), 3)
+    1.0
     """
     if run < 1:
         raise ValueError(f"expected a run from 1, found {run}")
@@ -88,41 +58,19 @@ def spending(run: int) -> float:
 
 
 def latest(n_runs: int) -> list[int]:
-    """Counts of last runs; for each count, the last runs are compared with all runs before them.
-
-    The counts are those of `LATEST` for which there are enough runs (`ENOUGH`), and the number of all runs but the
-    first. A count of 1 needs only two runs.
-
-    Args:
-        n_runs: number of runs, including the baseline.
-    """
+    """Counts of last runs that are compared with all before: `LATEST` with `ENOUGH` runs, and all but the first."""
     recent = [count for count in LATEST if count == 1 or ENOUGH * count <= n_runs]
     return sorted({*recent, n_runs - 1}) if n_runs > 1 else []
 
 
 def difference(runs: np.ndarray, weights: np.ndarray, latest: int, *, daily: float | None = None) -> Difference:
-    """Compare the last runs with the runs before, group by group.
+    """Compare the last runs with those before, (n_runs, n_groups), oldest first; p is 1 within `NEAR` errors.
 
-    Args:
-        runs: value of each group in each run, shape (n_runs, n_groups), oldest first; NaN where a run has none.
-        weights: weights of the groups, such as their numbers of items, shape (n_groups,).
-        latest: number of runs at the end, which are compared with the runs before.
-        daily: standard deviation of shocks to whole runs that is allowed for before runs show their own; None if
-            groups are independent.
+    `daily` is the SD of shocks to whole runs that is allowed for before runs show theirs, or None.
 
-    Returns:
-        The difference. Each p-value is at least the share of permutations of runs within groups that give as large a
-        difference. Both p-values are 1 for a difference within `NEAR` standard errors of 0.
-
-    Raises:
-        ValueError: no run is before the last runs, or `latest` is below 1.
-
-    Examples:
-        Eight groups, each a point higher than in the baseline: the signs of all eight agree once in 2**8 times.
-
-        >>> change = difference(np.array([[3.0] * 8, [4.0] * 8]), np.ones(8), 1)
-        >>> change.estimate, round(change.greater * 2**8, 3), change.less
-        (1.0, 1.0, 1.0)
+    >>> change = difference(np.array([[3.0] * 8, [4.0] * 8]), np.ones(8), 1)
+    >>> change.estimate, round(change.greater * 2**8, 3), change.less
+    (1.0, 1.0, 1.0)
     """
     split = _split(runs, weights, latest)
     greater, less = split.tail(1.0), split.tail(-1.0)
@@ -139,15 +87,8 @@ def single(runs: np.ndarray, latest: int) -> np.ndarray:
 
 
 def distances(runs: np.ndarray) -> np.ndarray:
-    """Distance of each group from its first run, in the runs after it, beside the median group.
-
-    A shock to a whole run moves the median too. It would lengthen most distances else, more than in proportion.
-
-    Args:
-        runs: see `difference`.
-
-    Returns:
-        Shape (n_runs - 1, n_groups); NaN where a run or the first one has no value.
+    """Distance of each group from its first run beside the median group, shape (n_runs - 1, n_groups): a shock to a run
+    moves the median, and would lengthen distances more than in proportion.
     """
     away = runs[1:] - runs[0]
     median = np.nanmedian(np.where(np.isnan(away).all(axis=1, keepdims=True), 0.0, away), axis=1, keepdims=True)
@@ -155,25 +96,18 @@ def distances(runs: np.ndarray) -> np.ndarray:
 
 
 def reused(runs: np.ndarray, weights: np.ndarray) -> float:
-    """p-value of new answers in each run, against answers of the run before that are used again.
+    """p-value of new answers in each run against answers of the run before used again; 1 with less than four runs.
 
-    Of three runs in a row, the first is as near to the last as the second is. Each group of each such three counts, in
-    all runs or in the last `ADJACENT`. After a change of all groups the second is nearer once, so the three runs in
-    which the second is nearer in most groups are left out.
-
-    Args:
-        runs, weights: see `difference`. The weighted mean of each run, which a shock to the whole run moves, is taken
-            out; one degree of freedom of the groups goes with it.
-
-    Returns:
-        The p-value, the smaller one of all runs and the last ones, twice; 1 with less than four runs.
+    Of three runs, the first is as near to the last as the second; groups count which is nearer, less each run's
+    weighted mean (a shock). A change makes the second nearer once, so the three runs where it is in most groups are
+    left out. Twice the smaller p of all runs and the last `ADJACENT`.
     """
     n_groups = runs.shape[1]
     if len(runs) < 4 or n_groups < 2:
         return 1.0
     values = np.where(np.isnan(runs), np.nanmean(np.where(np.isnan(runs).all(axis=0), 0.0, runs), axis=0), runs)
-    own = values - (values @ weights / weights.sum())[:, None]
-    nearer = np.abs(own[2:] - own[:-2]) - np.abs(own[2:] - own[1:-1])
+    centred = values - (values @ weights / weights.sum())[:, None]
+    nearer = np.abs(centred[2:] - centred[:-2]) - np.abs(centred[2:] - centred[1:-1])
     still = (values[2:] == values[:-2]) & (values[2:] == values[1:-1])  # only the mean of the run differs
     sign = np.sign(np.where(still, 0.0, nearer.round(DIGITS)))
 
@@ -188,23 +122,10 @@ def reused(runs: np.ndarray, weights: np.ndarray) -> float:
 def interval(
     runs: np.ndarray, weights: np.ndarray, latest: int, level: float, *, reach: float, daily: float | None = None
 ) -> tuple[float, float]:
-    """Interval of the change of the values from the earlier runs to the last runs.
+    """Changes within +- `reach` that the test of `difference` does not reject at half of `level` on either side; NaN
+    without groups in both parts.
 
-    The values of the last runs minus the true change are like the values of the earlier runs. The interval is the set
-    of changes that the test of `difference` does not reject, at half of the level on either side. If all groups change
-    by the same amount, the interval contains this amount with a probability of at least 1 - `level`. If groups change
-    by different amounts, it is an interval of the weighted mean of their changes, and is wider.
-
-    Args:
-        runs: value of each group in each run, shape (n_runs, n_groups), oldest first; NaN where a run has none.
-        weights: weights of the groups, such as their numbers of items, shape (n_groups,).
-        latest: number of runs at the end, which are compared with the runs before.
-        level: level of the test.
-        reach: size of the largest possible change, in the unit of the values. Both ends lie between -reach and reach.
-        daily: see `difference`.
-
-    Returns:
-        Both ends; NaN without a group that has values in both parts.
+    Covers a change that all groups share, and else the weighted mean of theirs, wider.
     """
     split = _split(runs, weights, latest)
     estimate = split.estimate
@@ -230,25 +151,14 @@ def interval(
 
 
 def smallest(n_runs: int, latest: int, n_groups: int) -> float:
-    """Smallest p-value of `difference`: the bound for the most unlikely permutation.
-
-    Args:
-        n_runs: number of all runs.
-        latest: number of runs at the end, which are compared with the runs before.
-        n_groups: number of groups, each with a value in every run.
-    """
+    """Smallest p-value of `difference`: the bound for the most unlikely permutation, with all values."""
     return float(n_runs) ** (-min(latest, n_runs - latest) * n_groups)
 
 
 class _Days(NamedTuple):
     """A difference beside the variance between whole runs, whose shocks are taken for normal.
 
-    Attributes:
-        estimate: the difference.
-        allowed: its standard error by the groups' own variance and the shocks that are allowed for, or by the variance
-            between runs where this is larger; with the quantiles of a normal distribution.
-        observed: its standard error by the variance between runs alone, with those of Student's t.
-        freedom: degrees of freedom of `observed`.
+    `allowed` is its error by groups and allowed shocks (or by runs, if larger), normal; `observed` by runs alone, t.
     """
 
     estimate: float
@@ -257,7 +167,7 @@ class _Days(NamedTuple):
     freedom: int
 
     def tail(self, direction: float) -> float:
-        """p-value against a difference in direction 1 or -1: twice the smaller of those by both standard errors."""
+        """p-value in direction 1 or -1: twice the smaller of those by both standard errors."""
         size = direction * self.estimate
         if not size > 0:
             return 1.0
@@ -274,23 +184,10 @@ class _Days(NamedTuple):
 
 
 class _Split(NamedTuple):
-    """A difference, and the contributions of groups to it under permutations.
+    """A difference, and the contributions of groups to it under permutations, without groups of one value.
 
-    The arrays leave out groups whose values are the same in all runs.
-
-    Attributes:
-        estimate: the difference.
-        added: contribution of a run to the difference if this run is in the smaller part of the group's runs, shape
-            (n_runs, n_groups).
-        log_share: logarithm of the probability with which each run is drawn, -inf if the run has no value, shape
-            (n_runs, n_groups).
-        observed: contribution of the runs that are in the smaller part in the data, shape (n_groups,).
-        size: number of runs in the smaller part, shape (n_groups,).
-        variance: variance of the difference under permutations.
-        between: variance of the difference by how much the groups' own differences differ.
-        shocks: mean over groups of each run less those of its part, shape (n_runs,).
-        share: variance of the difference of a shock to each run, for shocks of variance 1.
-        n_groups: number of groups that have values in both parts.
+    By run and group: `added` if the run is in the group's smaller part, `log_share` of its draw; `observed` in the
+    data; `shocks` are each run's mean less its part's, `share` their variance in the difference, per unit.
     """
 
     estimate: float

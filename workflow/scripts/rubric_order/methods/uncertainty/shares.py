@@ -66,7 +66,6 @@ def mean(values: np.ndarray, cluster: np.ndarray, confidence: float, *, bounds: 
 
 
 def _sums(values: np.ndarray, cluster: np.ndarray) -> tuple[np.ndarray, float, int, np.ndarray]:
-    """Sum and number of values for all clusters and without each part; their mean, number, and number by cluster."""
     values = np.asarray(values, dtype=float)
     counts = ~np.isnan(values)
     _, unit = np.unique(np.asarray(cluster)[counts], return_inverse=True)
@@ -76,7 +75,6 @@ def _sums(values: np.ndarray, cluster: np.ndarray) -> tuple[np.ndarray, float, i
 
 
 def _error(parts: np.ndarray) -> float:
-    """Standard error of the ratio by the jackknife over parts; 0 where it is only rounding."""
     left_out = parts[1:, 0] / parts[1:, 1]
     size = len(left_out)
     error = float(np.sqrt((size - 1) / size * ((left_out - parts[0, 0] / parts[0, 1]) ** 2).sum()))

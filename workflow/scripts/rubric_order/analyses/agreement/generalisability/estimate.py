@@ -147,7 +147,7 @@ def _of_readout(
     confidence: float,
     seed: int,
 ) -> Iterator[tuple[Row, Row]]:
-    cells = block.by_ordering(values)
+    cells = block.ordering_means(values)
     variances = repetition.variances(block, readout, values, temperature)
     usable = ~np.isnan(cells).any(axis=1)
     noise = np.full(len(cells), np.nan)

@@ -15,7 +15,7 @@ from rubric_order.methods.agreement import ordering_subsets as subsets
 from rubric_order.methods.calibration import learning
 from rubric_order.methods.calibration.halves import halves
 from rubric_order.methods.position import blocks
-from rubric_order.methods.position.by_ordering import ByOrdering, by_ordering
+from rubric_order.methods.position.by_ordering import ByOrdering, complete_orderings
 from rubric_order.methods.uncertainty import resampling
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
@@ -102,7 +102,7 @@ def estimate(
         temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
         name = "/".join(map(str, block.key))
         for readout, values in block.readouts():
-            reads = by_ordering(block, readout, values, temperature)
+            reads = complete_orderings(block, readout, values, temperature)
             if reads is None or reads.group.max() + 1 < FEWEST_GROUPS:
                 if readout == Readout.HARD and len(block.orderings[0]) > 1 and block.design.shared:
                     log.warning("%s: no subsets of orderings: too few complete groups, or not balanced", name)

@@ -136,11 +136,11 @@ def _measured(block: blocks.Block, readout: Readout, clusters: Sequence[str]) ->
     positions = preference.positions(preference.compared(block, readout))
     selected, values = selections.evened(block, readout), None
     if block.keys["strategy"] in shared_orderings.SHARED:
-        values = block.by_ordering(block.matrix(VALUES[readout]))
+        values = block.ordering_means(block.matrix(VALUES[readout]))
     measured = {}
     for cluster in clusters:
         unit, ids = block.units(cluster), np.unique(block.items[f"{cluster}_id"].to_numpy(dtype=str))
-        fit = positions.by_cluster(unit).fit()
+        fit = positions.regroup(unit).fit()
         quantities = {name: fit.contrast(weights) for name, weights in preference.contrasts(block.n).items()}
         chosen = _selection(sum_units(selected, unit))
         quantities[SELECTION] = chosen.estimate, chosen.influence

@@ -15,7 +15,7 @@ from rubric_order.methods import tidy
 from rubric_order.methods.agreement import rankings
 from rubric_order.methods.calibration import learning
 from rubric_order.methods.position import blocks, reach, repetition
-from rubric_order.methods.position.by_ordering import ByOrdering, by_ordering
+from rubric_order.methods.position.by_ordering import ByOrdering, complete_orderings
 from rubric_order.methods.uncertainty import resampling, shares
 
 COLUMNS = {"scores": [*blocks.COLUMNS, "position_probabilities"]}
@@ -104,7 +104,7 @@ def estimate(
     for block in blocks.blocks(scores):
         temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
         for readout, values in block.readouts():
-            reads = by_ordering(block, readout, values, temperature)
+            reads = complete_orderings(block, readout, values, temperature)
             if reads is None or reads.group.max() + 1 < FEWEST_GROUPS:
                 continue
             common = block.keys | {"readout": readout, "cluster": "group", "known_from": reads.known_from}
@@ -224,7 +224,7 @@ def _expected(block: blocks.Block, temperature: float) -> np.ndarray:
     values[block.item[has_probabilities], block.column[has_probabilities]] = (
         drawn * block.shown[has_probabilities]
     ).sum(axis=1)
-    return block.by_ordering(values)
+    return block.ordering_means(values)
 
 
 def _repeats(block: blocks.Block, values: np.ndarray) -> np.ndarray:

@@ -104,7 +104,7 @@ def _rows(about: Row, of: preference.Hard | preference.Soft, units: dict[str, An
     differing = of.discordant / of.pairs if of.pairs else np.nan
     of_items = preference.sums(of)
     for cluster, unit in units.items():
-        fits = of_items.by_cluster(unit)
+        fits = of_items.regroup(unit)
         count = 0 if fits.positions.problem else cluster_robust.counted(fits.positions.influence)
         raised = fits.positions.flags
         effective = _effective(fits.positions, about["n"])

@@ -90,7 +90,7 @@ def _influence(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> dict[tuple[Any,
         for readout in selections.readouts(block) if preference.identifies(block) else ():
             sums = preference.sums(preference.compared(block, readout))
             for cluster in CLUSTERS:
-                fits = sums.by_cluster(block.units(cluster))
+                fits = sums.regroup(block.units(cluster))
                 if fits.positions.problem:
                     continue
                 weights = {("preference", place + 1): row for place, row in enumerate(np.eye(block.n) - 1 / block.n)}

@@ -139,7 +139,7 @@ def _split_of_block(block: blocks.Block, readout: Readout, values: np.ndarray, t
     """Entries of `Split` that split the variance of a block's reads; the summands of the items are their `parts`."""
     repeats = repetition.repeats_of(block)
     crossed = repeats is not None
-    read = block.by_ordering(values) if crossed else values
+    read = block.ordering_means(values) if crossed else values
     scored = ~np.isnan(read)
     usable = scored.all(axis=1) if crossed else scored.sum(axis=1) > 1
     noise, source = np.full(len(usable), np.nan), ""

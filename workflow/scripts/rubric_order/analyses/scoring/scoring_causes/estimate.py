@@ -156,7 +156,7 @@ def _rows(keys: Row, laid: Laid, conditions: Mapping[str, Any], confidence: floa
             common = keys | {"readout": readout, "cluster": cluster, "n_items": several}
             error = cluster_robust.LARGER if readout == Readout.HARD else cluster_robust.SANDWICH
             model = {"unit": "log-odds", "method": f"{MODELS[readout]}; {error.format(cluster)}"}
-            yield from (common | model | row for row in _effects(sums.by_cluster(unit).fit(), asked, confidence))
+            yield from (common | model | row for row in _effects(sums.regroup(unit).fit(), asked, confidence))
             points = {"unit": "points", "method": f"least squares within items; each {cluster} left out"}
             yield from (common | points | row for row in _slopes(values, text, shown, unit, n, confidence))
 

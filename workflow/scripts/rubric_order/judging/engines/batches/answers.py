@@ -12,22 +12,13 @@ from rubric_order.judging.engines.openai_protocol import ChatCompletions
 
 
 class Reader:
-    """Reader of the results of one judge's batches.
-
-    Args:
-        chat: the protocol with the judge's settings.
-        account: the account, which gives the cost of an answer.
-    """
+    """Reader of the results of one judge's batches; the account gives the cost of an answer."""
 
     def __init__(self, chat: ChatCompletions, account: Account) -> None:
         self._chat, self._account = chat, account
 
     async def response(self, request: Request, results: Sequence[Result], status: str, most: Amount) -> Response:
-        """Response to one request: the first answer that can be used, or else the first answer, or the first result.
-
-        Raises:
-            InputError: no request can succeed.
-        """
+        """Response to one request: the first answer that can be used, or else the first answer, or the first result."""
         name = request.request_id
         if not results and status == "completed":
             error = "malformed: the batch has no result of it"
@@ -58,15 +49,12 @@ class Reader:
         return dataclasses.replace(response, attempts=1, tokens=used.tokens, cost=self.cost(used.cost))
 
     def most(self, prompt: int, completion: int) -> Amount:
-        """The most that a request can use, given the most tokens of its prompt and of its answer."""
         return self._account.most(prompt, completion)
 
     def cost(self, cost: float) -> float | None:
-        """The cost of a request as given; None where the judge has no prices."""
         return cost if self._account.prices is not None else None
 
 
 def _unasked(why: str) -> str:
-    """Error of a request that was not asked, which costs nothing."""
     reason = "timeout" if "expired" in why else "stopped" if "cancelled" in why else "server_error"
     return f"{reason}: not asked, {why}"

@@ -1,7 +1,5 @@
-"""The Batch API: upload files, create batches from them, look at the batches, and fetch their results.
-
-Source: OpenAI's reference of files and batches. A step that failed for a reason that may pass is tried again, except
-for the creation of a batch, which an endpoint charges for.
+"""The Batch API: upload files, create batches, look at them, and fetch their results (OpenAI's reference of files and
+batches). Failed steps are tried again, except the creation of a batch, which an endpoint charges for.
 """
 
 import asyncio
@@ -31,18 +29,13 @@ Answer = TypeVar("Answer")
 
 
 class BatchApi:
-    """The Batch API of one endpoint. It is used while the connection is open."""
+    """The Batch API of one endpoint, used while the connection is open."""
 
     def __init__(self, connection: Connection, *, max_attempts: int, backoff: Backoff) -> None:
         self._connection, self._max_attempts, self._backoff = connection, max_attempts, backoff
 
     async def upload(self, name: str, content: bytes) -> str:
-        """Upload a file of requests. Returns the id of the file.
-
-        Raises:
-            CallError: all attempts failed.
-            InputError: no attempt can succeed.
-        """
+        """Upload a file of requests. Returns the id of the file."""
         try:
             return _id(await self._tried(lambda: self._connection.upload(name, content, PURPOSE)), "file")
         except InputError as error:
@@ -51,28 +44,15 @@ class BatchApi:
             ) from None
 
     async def create(self, file: str, key: str, window: str) -> Mapping[str, Any]:
-        """Create a batch. Returns the endpoint's description of the batch.
-
-        Raises:
-            CallError: the endpoint has refused the batch, or it is not known if the batch was created; see `find`.
-            InputError: no attempt can succeed.
+        """Create a batch, and return the endpoint's description. After a CallError it may have been created, see
+        `find`.
         """
         body = {"input_file_id": file, "endpoint": ENDPOINT, "completion_window": window, "metadata": {KEY: key}}
         return await self._connection.post("/batches", body)
 
     async def find(self, key: str, file: str | None) -> Mapping[str, Any] | None:
-        """The batch that was created for a record; None if no batch was created and none can be created later.
-
-        If the endpoint does not list the batch after `LOOKS` searches, the file of requests is deleted. So a call that
-        is still on its way cannot create the batch later.
-
-        Args:
-            key: key of the record.
-            file: id of the batch's file of requests.
-
-        Raises:
-            CallError: all attempts failed.
-            InputError: no attempt can succeed.
+        """The batch that was created for a record; None if there is and will be none: when it is not listed after
+        `LOOKS` searches, its file of requests is deleted, so that a call on its way cannot create it later.
         """
         for _ in range(LOOKS):
             if (batch := await self._listed(key, file)) is not None:
@@ -84,11 +64,7 @@ class BatchApi:
         return await self._listed(key, file)
 
     async def _listed(self, key: str, file: str | None) -> Mapping[str, Any] | None:
-        """The batch of a record in the endpoint's list; None if the list does not have it.
-
-        Raises:
-            CallError: the list cannot be read, or lacks what a batch is recognised by.
-        """
+        """The batch of a record in the endpoint's list; a CallError if the list lacks what a batch is recognised by."""
         parameters: dict[str, object] = {"limit": PAGE}
         last: set[str] = set()  # last batches of pages
         nameless = 0
@@ -111,12 +87,7 @@ class BatchApi:
         return None
 
     async def batch(self, batch: str) -> Mapping[str, Any]:
-        """The present description of a batch.
-
-        Raises:
-            CallError: all attempts failed, or the answer has no known status.
-            InputError: no attempt can succeed.
-        """
+        """The present description of a batch."""
         content = await self._tried(lambda: self._connection.get(f"/batches/{batch}"))
         status = str(content.get("status")).lower()  # some endpoints use capital letters
         if status not in {*UNDER_WAY, *ENDED, FAILED}:
@@ -124,17 +95,10 @@ class BatchApi:
         return content | {"status": status}
 
     async def lines(self, file: str) -> list[bytes]:
-        """Lines of a file of results.
-
-        Raises:
-            CallError: all attempts failed.
-            InputError: no attempt can succeed.
-        """
         content = await self._tried(lambda: self._connection.download(file, limit=MAX_RESULT_BYTES))
         return content.split(b"\n")
 
     async def _tried(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
-        """The answer to a call that costs nothing. Failed attempts are repeated, up to `max_attempts` in all."""
         retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception(lambda error: isinstance(error, CallError) and error.again),
             stop=tenacity.stop_after_attempt(self._max_attempts),
@@ -149,20 +113,10 @@ class BatchApi:
 
 
 def _id(content: Mapping[str, Any], what: str) -> str:
-    """Id of an object of the endpoint.
-
-    Raises:
-        CallError: the object has no id.
-    """
     if not (isinstance(content.get("id"), str) and content["id"]):
         raise CallError("malformed", f"the {what} has no id")
     return str(content["id"])
 
 
 def id_of(batch: Mapping[str, Any]) -> str:
-    """Id of a batch.
-
-    Raises:
-        CallError: the batch has no id.
-    """
     return _id(batch, "batch")

@@ -32,14 +32,7 @@ MAX_LOOKS = 10  # looks at the results of an ended batch that are not whole; aft
 
 @dataclasses.dataclass
 class Underway:
-    """A batch at the endpoint.
-
-    Attributes:
-        record: record of the batch.
-        state: progress of the batch, in words.
-        looks: number of looks at results that were not whole.
-        answers: the answers in these results.
-    """
+    """A batch at the endpoint; `looks` counts those at results that were not whole, and `answers` are in these."""
 
     record: Record
     state: str = "created"
@@ -48,16 +41,12 @@ class Underway:
 
     @property
     def ended(self) -> Ended:
-        """The batch as one that has ended without all its results."""
         return Ended(self.record, self.answers, whole=False)
 
 
 class BatchEngine(EndpointEngine):
-    """A judge whose requests are sent in batches. Its job may be killed at any time, since `Records` are on disk.
-
-    Attributes:
-        ended: batches whose answers have come. `Records.settle` stores the answers, and removes the records and the
-            entries of this list.
+    """A judge whose requests are sent in batches; its job may be killed at any time. `ended`: batches whose answers
+    have come, until `Records.settle` has stored these.
     """
 
     def __init__(self, judge: Endpoint, resources: Resources) -> None:
@@ -81,12 +70,7 @@ class BatchEngine(EndpointEngine):
         self._runner = asyncio.Runner()
 
     def take_up(self) -> None:
-        """Take up the batches of earlier jobs. Batches that have ended, or that have answers, are added to `ended`.
-
-        Raises:
-            InputError: the search for a batch fails; a batch cannot be looked at, or is at another endpoint; or a
-                record cannot be read.
-        """
+        """Take up the batches of earlier jobs; those that have ended, or have answers, are added to `ended`."""
         for record in self._records.all():
             if record.base_url != self.judge.base_url:
                 raise InputError(
@@ -107,14 +91,8 @@ class BatchEngine(EndpointEngine):
         self.ended += [batch.ended for batch in self._underway if batch.answers]
 
     def begin(self, spent: Amount) -> None:
-        """Begin, after the responses of ended batches were stored.
-
-        Args:
-            spent: use of the judge's budget by all calls in the store.
-
-        Raises:
-            InputError: the endpoint refused an earlier batch as a whole; it refused all requests of an earlier batch,
-                see `_responses`; or an answer in an earlier batch says that no request can succeed.
+        """Begin, after the responses of ended batches were stored; `spent`: use of the budget by all calls in the
+        store.
         """
         self.account.budget.spent = spent
         self._stored = {response.request_id for batch in self._underway for response in batch.answers}
@@ -123,11 +101,8 @@ class BatchEngine(EndpointEngine):
         self._refuse_mistake()
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
-        """Answer requests, see `Engine.answer`. Requests in a batch under way are not sent again.
-
-        Raises:
-            InputError: a batch cannot be sent; a batch was refused, see `begin`; or batches are still under way when
-                the time that config gives has passed, or when the job ends early.
+        """Answer requests, see `Engine.answer`. Requests in a batch under way are not sent again; an InputError if
+        batches are still under way after the time that config gives, or when the job ends early.
         """
         open_requests = {request.request_id: request for request in requests}
         until = time.monotonic() + seconds(self._how_batches.wait)
@@ -160,8 +135,6 @@ class BatchEngine(EndpointEngine):
         super().close()
 
     def _run(self, work: Any) -> Any:
-        """Run a coroutine with the connection open. Returns its result."""
-
         async def inside() -> Any:
             async with self._chat:
                 return await work
@@ -189,7 +162,7 @@ class BatchEngine(EndpointEngine):
     # --- sending
 
     def _send(self, open_requests: dict[str, Request]) -> Iterator[Response]:
-        """Send requests that no batch holds, while the budget allows it. Yields a failure for each refused request."""
+        """Send requests that no batch holds, while the budget allows it, and yield a failure for each refused one."""
         held = {sent.request_id for batch in self._underway for sent in batch.record.requests}
         left = [request for name, request in open_requests.items() if name not in held]
         while left:
@@ -231,11 +204,7 @@ class BatchEngine(EndpointEngine):
         return len(lines), refused
 
     async def _sent(self, record: Record, content: bytes) -> Underway:
-        """Create a batch. Its record is on disk before each step.
-
-        Raises:
-            InputError: the batch was not created, or it is not known yet if it was created.
-        """
+        """Create a batch, with its record on disk before each step."""
         for attempt in range(self.judge.max_attempts):
             if attempt:
                 await asyncio.sleep(self.judge.backoff.first)
@@ -268,7 +237,6 @@ class BatchEngine(EndpointEngine):
         return Underway(record)
 
     async def _taken_up(self, record: Record) -> Underway | None:
-        """A batch of an earlier job; None if the batch was never created."""
         if record.batch is not None:
             return Underway(record)
         batch = await self._search(record)
@@ -278,10 +246,8 @@ class BatchEngine(EndpointEngine):
         return self._created(record, batch)
 
     async def _search(self, record: Record) -> Mapping[str, Any] | None:
-        """The batch that was created for a record, see `BatchApi.find`.
-
-        Raises:
-            InputError: whether the batch was created is not known. The record stays.
+        """The batch that was created for a record. If this cannot be known, the record stays and an InputError
+        says so.
         """
         try:
             return await self._api.find(record.key, record.input_file)
@@ -296,7 +262,7 @@ class BatchEngine(EndpointEngine):
     # --- results
 
     def _look(self) -> bool:
-        """Look at the batches under way; True if any has ended. Responses of ended batches are added to `ended`."""
+        """Look at the batches under way; True if any has ended, with its responses in `ended`."""
         before = len(self._underway)
         for batch in list(self._underway):
             try:
@@ -324,11 +290,7 @@ class BatchEngine(EndpointEngine):
             yield from ended.responses
 
     async def _fetched(self, batch: Underway) -> Ended | None:
-        """A batch that has ended, with its responses; None while the batch is under way.
-
-        Raises:
-            CallError: the batch cannot be looked at now.
-        """
+        """A batch that has ended, with its responses; None while it is under way."""
         try:
             content = await self._api.batch(str(batch.record.batch))
         except InputError as error:
@@ -394,10 +356,8 @@ class BatchEngine(EndpointEngine):
         return responses, mistakes
 
     def _refused(self, responses: list[Response], mistakes: list[str]) -> list[Response]:
-        """Responses of a whole batch.
-
-        If a batch has at least `MAX_REFUSED_IN_A_ROW` requests and the endpoint refused all of them, the cause may be
-        the settings. In this case the responses are failures that may pass.
+        """Responses of a whole batch. If all of `MAX_REFUSED_IN_A_ROW` or more were refused, the settings may be the
+        cause: the failures may pass.
         """
         refused = [response for response in responses if response.reason in REFUSED]
         if len(refused) == len(responses) >= MAX_REFUSED_IN_A_ROW:
@@ -409,7 +369,7 @@ class BatchEngine(EndpointEngine):
 
 
 def _named(error: str, batch: str) -> str:
-    """An error with the id of its batch. The id distinguishes two failures of one request in the store."""
+    # the id distinguishes two failures of one request in the store
     return f"{error} (batch {batch})" if ":" in error else f"{error}: batch {batch}"
 
 

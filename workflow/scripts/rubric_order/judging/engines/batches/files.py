@@ -1,6 +1,5 @@
-"""Files of the Batch API: one line of JSON per request, and one line of JSON per result, in any order.
-
-OpenAI, compatible endpoints and ``vllm run-batch`` use the same form. Source: OpenAI's guide to the Batch API.
+"""Files of the Batch API: one line of JSON a request, and one a result, in any order; the same for OpenAI (its guide to
+the Batch API), compatible endpoints and ``vllm run-batch``.
 """
 
 import json
@@ -31,10 +30,9 @@ class Result:
     """Result of one request of a batch.
 
     Attributes:
-        status: HTTP status of the answer; None where the request was not asked.
-        body: the answer; None where it is not a JSON object.
-        error: reason why the request was not asked, as ``code message``; None where it was asked.
-        code: the code in `error`; empty where the request was asked.
+        status: HTTP status; None where the request was not asked.
+        body: the answer; None where it is no JSON object.
+        error, code: why the request was not asked, as ``code message``, and its code.
     """
 
     status: int | None
@@ -44,29 +42,18 @@ class Result:
 
     @property
     def is_answer(self) -> bool:
-        """True if the request was answered successfully."""
         return self.status == 200 and self.body is not None
 
 
 @dataclass
 class Results:
-    """Results of the requests of a batch.
-
-    Attributes:
-        by_request: dictionary from a request's id to its results, in the order of their lines.
-        ignored: number of lines that are ignored for each reason.
-    """
+    """Results of the requests of a batch, in the order of lines, and number of lines ignored for each reason."""
 
     by_request: dict[str, list[Result]] = field(default_factory=dict)
     ignored: Counter[str] = field(default_factory=Counter)
 
     def add(self, lines: Iterable[bytes], wanted: Collection[str]) -> None:
-        """Read the lines of a file of results or of errors.
-
-        Args:
-            lines: lines of the file.
-            wanted: ids of the requests of the batch; results of other requests are ignored.
-        """
+        """Read the lines of a file of results or of errors; those of requests that are not `wanted` are ignored."""
         for line in lines:
             if not line.strip():
                 continue
@@ -84,13 +71,8 @@ class Results:
             results.append(result)
 
     def missing(self, batch: Mapping[str, Any], requests: int) -> int:
-        """Number of requests of an ended batch that have no result yet.
-
-        Requests that the endpoint itself counts as failed, or did not ask before the batch ended, need no result.
-
-        Args:
-            batch: the endpoint's description of the batch.
-            requests: number of requests of the batch.
+        """Requests of an ended batch that lack a result, and that the endpoint does not itself count as failed or not
+        asked.
         """
         missing = requests - len(self.by_request)
         completed, failed = (count_of(batch, name) for name in ("completed", "failed"))
@@ -100,12 +82,10 @@ class Results:
         return missing if batch["status"] == "completed" and completed + (failed or 0) < requests else 0
 
     def warning(self) -> str:
-        """Words on the lines that were ignored; empty if no line was ignored."""
         return ", ".join(f"{count} {reason}" for reason, count in self.ignored.items())
 
 
 def count_of(batch: Mapping[str, Any], name: str) -> int | None:
-    """A count of a batch's requests; None if the endpoint gives no such count."""
     counts = batch.get("request_counts")
     count = counts.get(name) if isinstance(counts, dict) else None
     return count if isinstance(count, int) else None

@@ -39,14 +39,10 @@ class PythonEngine(CallingEngine[PythonCallable]):
     JUDGE = PythonCallable
 
     def start(self) -> None:
-        """Import the function, unless this process has it already.
-
-        Raises:
-            InputError: the function cannot be used, or has changed since the reads were planned.
-        """
-        given = self.resources.function
+        """Import the function, unless this process has it already."""
+        function = self.resources.function
         try:
-            self.function = find(self.judge) if given is None else given
+            self.function = find(self.judge) if function is None else function
             self.judge = self._as_planned()
         except InputError as error:
             raise InputError(f"judge: {error}") from None
@@ -61,10 +57,8 @@ class PythonEngine(CallingEngine[PythonCallable]):
         super().close()
 
     def _as_planned(self) -> PythonCallable:
-        """The judge, with the version and the kind of prompt of its function, see `resolved`.
-
-        Raises:
-            InputError: the source has changed since the requests got their ids; see also `resolved`.
+        """The judge, with the version and kind of prompt of its function; an InputError if the source changed after
+        requests got their ids.
         """
         planned, name = self.judge.version or "", self.judge.function
         named_by_source = self.resources.function is None and planned.startswith(OF_SOURCE)
@@ -83,30 +77,19 @@ class PythonEngine(CallingEngine[PythonCallable]):
 
 
 class AsyncCalls:
-    """Calls of an async function, in an event loop and a thread of their own: nothing that they do delays the job.
-
-    A call that blocks its loop for too long keeps it, and later calls get another.
+    """Calls of an async function, in an event loop and a thread of their own: nothing that they do delays the job. A
+    call that blocks its loop for too long keeps it, and later calls get another.
     """
 
     def __init__(self, seconds: float, closed: Callable[[], bool]) -> None:
-        """Make no loop yet.
-
-        Args:
-            seconds: longest time of a call, from its beginning.
-            closed: function that returns whether no more calls may begin.
-        """
+        """Make no loop yet; `seconds`: longest time of a call; `closed`: whether no more calls may begin."""
         self._seconds, self._closed = seconds, closed
         self._loop: Loop | None = None
 
     async def outcome(self, function: AsyncFunction, argument: Any, call: Call) -> Outcome:
-        """Result and error of a call, one of them None. It is cancelled with this coroutine, which does not wait.
-
-        Args:
-            function, argument: the function and its argument.
-            call: its `sent` becomes False if the function was not called.
-
-        Raises:
-            TimeoutError: the call takes too long, or another call blocks the event loop.
+        """Result and error of a call, one of them None; TimeoutError if it takes too long or another blocks the loop.
+        The call is cancelled with this coroutine, which does not wait; `call.sent` becomes False if the function was
+        not called.
         """
         loop = self._loop = self._loop or Loop()
         outcome: Future[Outcome] = Future()
@@ -144,24 +127,19 @@ class AsyncCalls:
             outcome.set_result(result)
 
     def _leave(self, loop: "Loop") -> None:
-        """Use a loop no more, since a call blocks it."""
         if loop is self._loop:
             self._loop = None
             loop.end()
 
     def close(self) -> None:
-        """End all calls. Calls that go on all the same end with the process."""
         if self._loop is not None:
             self._loop.end()
             self._loop.clean.wait(2 * CLEAN_UP_SECONDS)
 
 
 class Loop:
-    """An event loop in a thread of its own.
-
-    Attributes:
-        beat: time at which a call last began or ended.
-        clean: set when the loop has ended.
+    """An event loop in a thread of its own; `beat`: when a call last began or ended; `clean` is set when the loop has
+    ended.
     """
 
     def __init__(self) -> None:
@@ -175,7 +153,6 @@ class Loop:
         return asyncio.run_coroutine_threadsafe(task, self._loop)
 
     def end(self) -> None:
-        """End all tasks, without waiting. What becomes of them is of no interest any more."""
         self._ended.set()
         self._loop.set_exception_handler(lambda *_: None)
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -226,23 +203,20 @@ class FunctionAsker(Asker):
             return response
 
     def _argument(self, request: Request) -> Any:
-        """The argument of the function: a new object, which the function may change."""
         if self._judge.takes != "messages":
             return request.prompt
         return chat(request.prompt, self._judge.under(request.profile).system_prompt)
 
     async def _outcome(self, argument: Any, call: Call) -> Outcome:
-        """Result and error of the function, one of them None.
-
-        Raises:
-            CallError: the call takes too long. If it cannot be stopped, it goes on, and its result is ignored.
+        """Result and error of the function, one of them None. A call that takes too long and cannot be stopped goes on,
+        ignored.
         """
         name, seconds = self._judge.function, self._judge.timeout
         try:
             if self._is_async:
                 return await self._calls.outcome(self._function, argument, call)
             async with asyncio.timeout(seconds):
-                returned, error = await _in_thread(self._function, argument)
+                returned, error = await _threaded_call(self._function, argument)
             if error is None and inspect.isawaitable(returned):
                 return await self._calls.outcome(lambda _: returned, argument, Call(call.used))
             return returned, error
@@ -253,7 +227,6 @@ class FunctionAsker(Asker):
             raise CallError("timeout", details, billed=True) from None
 
     def _raised(self, error: BaseException) -> CallError:
-        """The failure for an exception of the function."""
         kinds = type(error).__mro__
         of_kinds = {name for kind in kinds for name in (kind.__name__, f"{kind.__module__}.{kind.__qualname__}")}
         message = f"{self._judge.function} raised {type(error).__name__}: {words_of(error)}"
@@ -274,7 +247,7 @@ async def _awaited(function: AsyncFunction, argument: Any) -> Outcome:
         return None, error
 
 
-async def _in_thread(function: Function, argument: Any) -> Outcome:
+async def _threaded_call(function: Function, argument: Any) -> Outcome:
     """Result and error of a function in a separate thread, which does not keep the process from ending."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Outcome] = loop.create_future()
