@@ -311,7 +311,7 @@ def test_what_a_pilot_cannot_tell_is_refused(scores):
     one = hard.assign(group_id=hard["group_id"].where(~hard["group_id"].isin(names[:20]), "large"))
     assert "groups of items, as informative as " in refusal(one, "mean")
     people = hard.assign(human_score=hard["human_score"].where(hard["group_id"].isin(names[:29])))
-    assert "the items with human scores are of 29 groups" in refusal(people, "r")
+    assert "there are 29 groups of items with human scores; at least 30 are needed" in refusal(people, "r")
     assert "human score" in refusal(hard.assign(human_score=np.nan), "r")
     assert "the spread between single items is not known" in refusal(hard, "equivalent")
     same = hard.assign(score=pd.array(np.full(len(hard), 5), dtype="Int8"))

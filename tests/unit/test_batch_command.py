@@ -73,9 +73,9 @@ def test_what_is_exported_and_imported_needs_no_call_any_more(project):
     assert project.store.spent()["calls"] == 5
 
 
-def test_only_open_requests_are_exported(project):
+def test_only_open_requests_are_exported_and_those_that_failed_come_last(project):
     project.store.append([Response("r1", text="4"), Response("r3", error="server_error: 500")])
-    assert [line["custom_id"] for line in project.export()] == ["r0", "r2", "r3", "r4"]
+    assert [line["custom_id"] for line in project.export()] == ["r0", "r2", "r4", "r3"]
 
 
 def test_lines_are_counted_by_what_became_of_them(project):

@@ -367,10 +367,10 @@ def test_human_scores_and_probabilities_are_on_the_scale():
     assert found["expected_score"].tolist() == pytest.approx([1.7])
     assert list(found["position_probabilities"][0]) == [0.2, 0.3, 0.5]
     letters = scores(
-        {"item": ["a"], "ordering": ["A B C"], "score": ["A"], "human_score": ["B"], "P_A": 1, "p_b": 0, "p_C": 0}
+        {"item": ["a"], "ordering": ["A B C"], "score": ["A"], "human_score": ["B"], "P_A": 0.8, "p_b": 0.2, "p_C": 0}
     )
     assert letters["human_score"].tolist() == [2]
-    assert letters["expected_score"].tolist() == [3]
+    assert letters["expected_score"].tolist() == pytest.approx([2.8])
 
 
 def test_calibration_takes_scores_from_one_alone():
