@@ -316,7 +316,7 @@ def _ends(value: Interval) -> dict[str, float | None]:
 
 
 def _up(value: float) -> str:
-    """Rounded up."""
+    """A value rounded up to two decimals, since it is a bound."""
     return f"{math.ceil(value * 100 - 1e-9) / 100:.2f}"
 
 
