@@ -40,7 +40,7 @@ READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " by the option proba
 POINTS_AS = {Readout.HARD: "", Readout.SOFT: " (expected scores)"}
 AVERAGE = "Average the scores over these orderings: a score from one ordering carries the bias."
 AVERAGE_PROBABILITIES = "Where expected scores or probabilities are used, average them over these orderings."
-ONE_ORDER = "As far as the order goes, one ordering will do. The judge can still be wrong or lenient in every ordering."
+ONE_ORDER = "As far as the order goes, one ordering is enough. The judge can still be wrong or lenient in every one."
 SINGLE_ITEMS = "For single items, average over these orderings. Means over many items hardly depend on the order."
 UNREAD = (
     "Look at single answers first. A server gives all levels the same probability where it does not know the tokens of "
