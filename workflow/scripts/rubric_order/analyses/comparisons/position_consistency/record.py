@@ -25,7 +25,7 @@ RESULT = Result(
                 " lists the differences. Other statistics read verdicts by `forms` under either rules.",
             ),
         },
-        methods="Shares of comparisons have Clopper and Pearson's intervals, for as many independent comparisons as the"
+        methods="Shares of comparisons have Clopper-Pearson intervals for as many independent comparisons as the"
         " jackknife over groups implies; differences have intervals of the jackknife. The log-odds that a position adds"
         " to a candidate were estimated by a conditional logit of pairs of reads with Firth's penalty.",
     ),
