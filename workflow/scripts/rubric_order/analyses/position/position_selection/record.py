@@ -10,8 +10,8 @@ RESULT = Result(
         cannot="how judges or scales compare, since V depends on decisiveness and on the number of levels",
         probes=SCORE_ORDER,
         settings=("bootstrap", "direction"),
-        methods="Equal selection of positions was tested by Pearson's chi-square with the Rao-Scott correction for"
-        " reads of one group, and unequal selection was measured by Cramér's V [@rao1984].",
+        methods="Whether positions are selected equally often was tested by Pearson's chi-square with the Rao-Scott"
+        " correction for reads of one group, and unequal selection was measured by Cramér's V [@rao1984].",
     ),
     table=Shown(
         ("position_selection", "order_tests"),
