@@ -147,7 +147,7 @@ def bounds(of: Scores, levels: int, *, draws: int, rng: np.random.Generator) -> 
 
 
 def lost(of: Scores, levels: int) -> dict[str, float]:
-    """p-values: `p_lost`, of scores missing equally often everywhere; `p_worst`, of no gap whatever missing scores are."""
+    """p-values: `p_lost`, of scores missing equally often everywhere; `p_worst`, of no gap, whatever is missing."""
     if not of.lost.any():
         return {"p_lost": np.nan, "p_worst": np.nan}
     asked = of.count + of.lost
