@@ -763,7 +763,7 @@ def test_one_score_is_judged_in_each_ordering():
 @pytest.mark.parametrize(
     ("readout", "changes", "words"),
     [
-        ({}, {}, "one ordering will do"),
+        ({}, {}, "one ordering is enough"),
         (FOUND, {}, "Average the scores over these orderings"),
         (FOUND, {}, "Averaging takes 6 calls per text."),
         ({}, {"n_groups": 19}, "at least 20"),

@@ -127,7 +127,7 @@ def _label(value: object, kind: str, labels: Labels) -> object:
 
 
 def _head(name: str, labels: Labels) -> str:
-    """A head may begin with a dataset, then name a judge before a colon (``dataset, judge: r``)."""
+    """Head of a column with labels for the dataset and judge that it names (``dataset, judge: r``)."""
     dataset, comma, rest = name.partition(", ")
     if not comma or dataset not in labels.datasets:
         return golds.worded(name, labels.gold)

@@ -249,7 +249,7 @@ def _failures(failures: Mapping[str, int]) -> str:
 
 
 def _of(evidence: Evidence, readout: ReadoutResults) -> str:
-    """Empty if written scores are the only readout."""
+    """Readout in brackets; empty if written scores are the only one."""
     if evidence.soft is None:
         return ""
     return " (option probabilities)" if readout.name == Readout.SOFT else " (written scores)"
@@ -365,7 +365,7 @@ def written(value: Interval, form: str, reason: str = "") -> str:
 
 
 def _most_probable(evidence: Evidence) -> str:
-    """Flagged if all scores are equally probable."""
+    """Mean probability of the most probable score, with a flag if all scores are equally probable."""
     flag = f"; equal for all {evidence.n} scores: this judge says nothing" if evidence.says_nothing else ""
     return f"{_plain(evidence.top_probability, '.0%', 'the reads have no option probabilities')}{flag}"
 

@@ -34,8 +34,8 @@ AVERAGE = (
     "A score from one order of the criteria carries the bias. Where the judge is used, average its scores over orders"
     " in which each criterion stands in each position, or ask for one criterion per prompt."
 )
-ONE_ORDER = "As far as means go, one order of the criteria will do. The judge can still be wrong or lenient in all."
-MORE = f"Read more groups of texts: at least {enough.FINDING.least}; a hundred tell much more."
+ONE_ORDER = "As far as means go, one order of the criteria is enough. The judge can still be wrong or lenient in all."
+MORE = f"Read more groups of texts: at least {enough.FINDING.least}; a hundred are much more informative."
 FURTHER = "Read more groups of texts."
 ORDERS = "Read each text with its criteria in several orders, so that each criterion stands in each position."
 ONE = "A prompt that asks for one criterion has no order of criteria."
@@ -316,7 +316,7 @@ def _ends(value: Interval) -> dict[str, float | None]:
 
 
 def _up(value: float) -> str:
-    """Rounded up."""
+    """A value rounded up to two decimals, since it is a bound."""
     return f"{math.ceil(value * 100 - 1e-9) / 100:.2f}"
 
 

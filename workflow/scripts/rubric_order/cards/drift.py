@@ -175,7 +175,7 @@ def _mean(values: np.ndarray) -> np.ndarray:
 
 
 def _sides(quantity: str) -> int:
-    """A distance can only grow."""
+    """Sides of the test: one for a distance, which can only grow."""
     return 1 if quantity == DISTANCE else 2
 
 

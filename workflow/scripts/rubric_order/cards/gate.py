@@ -260,7 +260,7 @@ def _excluded(drift: drifts.Drift, max_drift: float) -> str:
 
 
 def _up(points: float) -> str:
-    """Rounded up."""
+    """Points rounded up to three decimals, since they are a bound."""
     return f"{math.ceil(points * 1000) / 1000:.3f}"
 
 

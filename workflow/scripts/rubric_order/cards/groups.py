@@ -213,6 +213,6 @@ def sentence(found: Groups) -> str:
 
 
 def _number(needed: Needed) -> str:
-    """Rounded up to two significant digits."""
+    """Number of groups, rounded up to two significant digits."""
     digits = 10 ** max(math.floor(math.log10(needed.groups)) - 1, 0)
     return f"{math.ceil(needed.groups / digits - 1e-9) * digits:,}"

@@ -125,7 +125,7 @@ def _written(value: float | None, low: float | None, high: float | None) -> str:
 
 
 def _finding(about: str, text: str, outcome: str, found: str, blind: str) -> Finding:
-    """A reason in `blind` makes it "cannot tell", and follows the value."""
+    """Finding about a limit; a reason in `blind` follows the value and makes it "cannot tell"."""
     blinds = blind and not (outcome == FAILED and blind == SATURATED)
     return Finding(about, text, CANNOT_TELL, f"{found}; {blind}") if blinds else Finding(about, text, outcome, found)
 

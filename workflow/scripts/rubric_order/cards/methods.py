@@ -220,7 +220,7 @@ def _study(name: str, study: Mapping[str, Any], counts: Mapping[str, Counts], ci
 
 
 def _draws(strategy: str) -> bool:
-    """A strategy of another package may draw."""
+    """True if a strategy draws orderings, as one of another package may."""
     record = strategies.STRATEGIES.get(strategy)
     return record is None or record.drawn or record.crossed == "drawn"
 

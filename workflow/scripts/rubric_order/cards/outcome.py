@@ -38,7 +38,7 @@ def markdown(findings: Sequence[Finding], outcome: str, *, title: str = "Judge g
 
 
 def junit(findings: Iterable[Finding]) -> str:
-    """The findings as JUnit XML, one test case per finding. A finding that cannot be told is an error, not a pass."""
+    """The findings as JUnit XML, one test case per finding. Outcome *cannot tell* is an error, not a pass."""
     cases, counts = [], {FAILED: 0, CANNOT_TELL: 0, PASSED: 0}
     for finding in findings:
         counts[finding.outcome] += 1
@@ -68,7 +68,7 @@ def _cell(text: str) -> str:
 
 
 def _xml(text: str) -> str:
-    """XML cannot hold all characters."""
+    """Text without characters that XML cannot hold."""
     return "".join(
         character if character >= " " and character not in "\ufffe\uffff" else " " for character in printable(text)
     )

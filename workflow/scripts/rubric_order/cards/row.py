@@ -54,7 +54,7 @@ def cells(card: CardRecord) -> list[Cell]:
 
 
 def _cost(cost: Mapping[str, Any] | None) -> Cell:
-    """Of 1,000 items."""
+    """Cost of 1,000 items."""
     if cost is None:
         return Cell(COST, UNKNOWN_COST, math.nan)
     amount = cost["per_1000_items"]

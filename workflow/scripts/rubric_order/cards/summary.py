@@ -208,7 +208,7 @@ def _link_of(keys: Mapping[str, Any], reads: Mapping[str, str]) -> str | None:
 
 
 def _table(path: Path) -> str:
-    """Without its caption, which the summary sets itself."""
+    """HTML of a table without its caption, which the summary sets itself."""
     text = path.read_text(encoding="utf-8")
     start, end = text.index("<table"), text.index("</table>") + len("</table>")
     before, _, rest = text[start:end].partition("<caption>")
@@ -231,7 +231,7 @@ def read(path: str | Path) -> list[CardRecord]:
 
 
 def _remedy(path: Path) -> str:
-    """Empty if none is known."""
+    """Advice on a file that is no summary; empty if none is known."""
     if not path.is_file():
         return ""
     if path.stat().st_size == 0:

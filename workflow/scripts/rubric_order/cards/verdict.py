@@ -40,7 +40,7 @@ READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " by the option proba
 POINTS_AS = {Readout.HARD: "", Readout.SOFT: " (expected scores)"}
 AVERAGE = "Average the scores over these orderings: a score from one ordering carries the bias."
 AVERAGE_PROBABILITIES = "Where expected scores or probabilities are used, average them over these orderings."
-ONE_ORDER = "As far as the order goes, one ordering will do. The judge can still be wrong or lenient in every ordering."
+ONE_ORDER = "As far as the order goes, one ordering is enough. The judge can still be wrong or lenient in every one."
 SINGLE_ITEMS = "For single items, average over these orderings. Means over many items hardly depend on the order."
 UNREAD = (
     "Look at single answers first. A server gives all levels the same probability where it does not know the tokens of "
@@ -242,7 +242,7 @@ def _few_groups(evidence: Evidence) -> bool:
 
 
 def _unknown(evidence: Evidence) -> Iterator[str]:
-    """What the reads as a whole lack to show that an effect is small."""
+    """Reasons why the reads as a whole cannot show that an effect is small."""
     if _silent(evidence):
         yield (
             f"The judge says nothing of these texts: each of the {evidence.n} scores has the same probability in every "
@@ -464,7 +464,7 @@ def _open(evidence: Evidence, name: str, reach: float, margin: float) -> str:
 
 
 def _remedy(evidence: Evidence, rows: Sequence[Estimand], planned: groups.Groups | None) -> str:
-    """What would let the reads answer the question: of the first condition that holds."""
+    """Advice on how reads would answer the question, for the first condition that holds."""
     more = groups.sentence(planned) if planned else ""
     explained = [cause.name for row in rows for cause in row.explained]
     uncrossed = evidence.n_orderings == 1 or not evidence.crossed or not evidence.main.v.known
@@ -488,7 +488,7 @@ def _remedy(evidence: Evidence, rows: Sequence[Estimand], planned: groups.Groups
 
 
 def _calls(average: str, evidence: Evidence) -> str:
-    """With the cost of averaging."""
+    """Advice to average, with the calls that averaging costs."""
     orderings = evidence.n_orderings
     most = orderings if evidence.shared else round((evidence.n_reads + evidence.n_failed) / evidence.n_items)
     return f"{average} {spread.calls(evidence.spread, most)}"

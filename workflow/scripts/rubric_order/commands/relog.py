@@ -143,7 +143,7 @@ def _confirmed(log: "Log", *, yes: bool, number: int | None) -> "Rubric":
 
 
 def _confirm_address(address: str | None) -> None:
-    """Whoever wrote the log chose the address."""
+    """Ask before prompts go to an address that the log's author chose."""
     if address is None:
         return
     text = commands.escape_output(address)

@@ -115,7 +115,7 @@ def sides(table: pd.DataFrame) -> tuple[str, str] | None:
 
 
 def shown_first(table: pd.DataFrame) -> str | None:
-    """The column that tells which of two columns' candidates was shown first; None if there is no such column."""
+    """Column that names which of two columns' candidates was shown first; None if the table has none."""
     by_fold = {fold(name): str(name) for name in table.columns}
     return next((by_fold[name] for name in SHOWN_FIRST if name in by_fold), None) if sides(table) else None
 

@@ -65,7 +65,7 @@ def recognise(table: pd.DataFrame, where: str | Path, names: Columns, *, nominal
         return Log(form.form, table, ordered=False)
     rows, notes = form.read(table, where)
     if not rows:
-        raise InputError(f"{where}: {form.form}: no comparison in any row")
+        raise InputError(f"{where}: {form.form}: expected rows that compare answers, found none")
     return Log(form.form, pd.DataFrame(rows), notes=notes)
 
 

@@ -36,8 +36,8 @@ from rubric_order.prompts import orderings
 from rubric_order.strategies import EVERY_POSITION
 
 ONE_ORDER = (
-    "no ordering is recorded, and scores in one order say nothing of positions; 'rubric-order relog' asks the judge"
-    " again in several orders, where the log has its prompts (docs/relog.md; Logs without an ordering,"
+    "no ordering is recorded, and scores in one order cannot show an effect of positions; 'rubric-order relog' asks"
+    " the judge again in several orders, where the log has its prompts (docs/relog.md; Logs without an ordering,"
     f" {column_names.PAGE})"
 )
 REQUIRED = ("item", "ordering", "score")

@@ -60,7 +60,7 @@ def read_in(requests: Path, results: Path, judge: Endpoint, store: Store) -> Cou
     except OSError as error:
         raise InputError(f"{results}: cannot be read: {error.strerror}") from None
     if not lines.by_request:
-        raise InputError(f"{results}: no line is the result of a request of {requests}: {lines.warning() or 'no line'}")
+        raise InputError(f"{results}: no line is the result of a request of {requests}: {lines.warning() or 'empty'}")
     counts = Counter(lines.ignored)
     with locks.only_writer(store.folder / "calls", patience=LOCK_SECONDS) as alone:
         if not alone:

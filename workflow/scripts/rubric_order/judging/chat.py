@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class Prompt(NamedTuple):
-    """What a chat is made from: the judge under its profile, one or several messages (`messages.split`), and the
+    """Parts of a chat: the judge under its profile, one or several messages (`messages.split`), and the
     beginning of the answer (None: `answer_prefix`).
     """
 

@@ -51,8 +51,8 @@ def take_accepted(results: pd.DataFrame, judge: Judge, store: Store) -> None:
     if len(left) >= MAX_REFUSED_IN_A_ROW and not judge.retry_failed:
         names = ", ".join(sorted(set(left["model"].astype(str))))
         raise InputError(
-            f"judge: {len(left)} requests were answered and paid for, but asked for {judge.shown_name} and answered by"
-            f" {names}; set accept_models: [{names}] to take these answers, or retry_failed: true to ask again"
+            f"judge: {len(left)} paid requests asked for {judge.shown_name}, but were answered by {names}; set"
+            f" accept_models: [{names}] to take these answers, or retry_failed: true to ask again"
         )
 
 

@@ -336,7 +336,7 @@ def _rated(scores: pd.DataFrame, reads: Reads) -> pd.DataFrame:
 
 
 def _shown(table: pd.DataFrame) -> pd.DataFrame:
-    """A plain table is one dataset, so rows about all datasets together would repeat the others."""
+    """Rows of the one dataset by groups, without constant columns; rows of all datasets would repeat them."""
     same = ["study", "profile", "condition", "dataset", "cluster", "seed", "confidence"]
     chosen = table[(table["cluster"] == "group") & (table["dataset"] != EVERY)].drop(columns=same, errors="ignore")
     return chosen.dropna(axis=1, how="all").reset_index(drop=True)

@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent
 
 
 def render(name: str, **values: Any) -> str:
-    """A page.
+    """HTML of a page.
 
     Args:
         name: name of a template in this package. Texts that the template inserts are escaped.

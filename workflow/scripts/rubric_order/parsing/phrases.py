@@ -34,5 +34,5 @@ OBJECT = rf"(?:(?:it|this|that|them|him|her|the|its)\s{OTHER_WORD}{{0,4}}?)?"
 
 
 def single_spaced(text: str) -> str:
-    """Each run of blank space as one line end, if it holds one, or else as one space."""
+    """Text with each run of blank space as one line end, if it holds one, else as one space."""
     return re.sub(r"\s+", lambda run: "\n" if "\n" in run[0] else " ", text).strip()

@@ -163,7 +163,7 @@ def _round(
 
 
 def requests(plan: Plan, step: str, responses: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Requests of a step, by all answers before it: a text for each open slot, or a match and a score of each."""
+    """Requests of a step, after earlier answers: a text for each open slot, or review and blind score of each text."""
     turn, role = int(step.partition("_")[0]), step.partition("_")[2]
     earlier = {name: responses[name] for name in steps(turn - 1)}
     before = attempts(plan, earlier)

@@ -104,7 +104,7 @@ class References(Stage):
         return list(dict.fromkeys(paths))
 
     def unmade(self, wildcards: Wildcards) -> str:
-        """How missing reference answers would be made, and the studies that read their datasets."""
+        """Settings that would make missing reference answers, and the studies that read their datasets."""
         return self.run.settings_file({name: self._unmade(name) for name in self.run.unmade_references})
 
     def _unmade(self, name: str) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def criterion_file(run: Run, statistic: str) -> str:
 
 
 class Statistics(Stage):
-    """From scores to estimates."""
+    """Stage from scores to estimates."""
 
     def module(self, wildcards: Wildcards) -> str:
         return registry.module("statistics", wildcards.statistic)

@@ -21,7 +21,7 @@ from rubric_order.settings.studies import Dataset, File, Study
 
 
 class Datasets(Stage):
-    """From a dataset's files to its items."""
+    """Stage from a dataset's files to its items."""
 
     def adapter_module(self, wildcards: Wildcards) -> str:
         return datasets.REGISTRY.module(self._source(wildcards)["adapter"])
@@ -88,7 +88,7 @@ class Models(Stage):
 
 
 class Planning(Stage):
-    """From items to reads, and from reads to requests."""
+    """Stage from items to reads, and from reads to requests."""
 
     def probe_module(self, wildcards: Wildcards) -> str:
         return probes.REGISTRY.module(self.run.study(wildcards).probe)
@@ -298,7 +298,7 @@ class Records(Stage):
 
 
 class Scores(Stage):
-    """From raw answers to scores."""
+    """Stage from raw answers to scores."""
 
     def folder(self, wildcards: Wildcards) -> str:
         return f"{self.run.results}/responses/{wildcards.judge}"

@@ -30,7 +30,7 @@ HEADS: dict[registry.Kind, tuple[str, ...]] = {
 
 
 def page(text: str) -> str:
-    """A page whose lists are made anew."""
+    """Text of a page with its lists made from the records."""
     for kind in HEADS:
         before, begin, after = text.partition(f"<!-- {kind}, from records -->\n\n")
         if begin:

@@ -106,7 +106,8 @@ def add_judges(config: dict[str, Any]) -> None:
     if studies and not joined:
         present, wanted = ("score one text", "compare two") if compares else ("compare two texts", "score one")
         raise InputError(
-            f"{folder}: the recorded answers {present} each; the studies of strategy {STRATEGY!r} {wanted}"
+            f"{folder}: the recorded answers {present} each; the studies of strategy {STRATEGY!r} {wanted};"
+            " expected a study whose probe fits the answers"
         )
 
 

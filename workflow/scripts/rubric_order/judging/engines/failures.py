@@ -1,4 +1,4 @@
-"""What comes in from a judge: the guard around each answer, and the reasons why a call has no usable answer."""
+"""The guard around each answer of a judge, and the reasons why a call has no usable answer."""
 
 import json
 from collections.abc import Callable, Collection

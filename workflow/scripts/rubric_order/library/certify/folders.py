@@ -125,7 +125,7 @@ def _prompt(block: Block, folder: Path = Path()) -> str | None:
 
 
 def _table(contract: Contract, folder: Path, dataset: str) -> pd.DataFrame | None:
-    """None if the table is not there, or another version wrote it."""
+    """Table of a dataset; None if it is absent or another version wrote it."""
     with contextlib.suppress(InputError):
         return contract.read(folder / "data" / contract.name / f"{dataset}.parquet")
     return None

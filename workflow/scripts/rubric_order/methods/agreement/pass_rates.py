@@ -17,7 +17,7 @@ NO_FIT = "cannot tell: the judge's rate fits no share, given its errors"
 
 
 class PassRate(NamedTuple):
-    """Pass rate of people over all items, and a judge's error rates; NaN with the `problem` if it cannot be told."""
+    """Pass rate of people over all items, and a judge's error rates; NaN with the `problem` where it is undefined."""
 
     rate: Interval
     sensitivity: Interval

@@ -53,7 +53,7 @@ class Design(NamedTuple):
     """Columns of the regression, length and position last, for the `usable` reads; `side` is 1 if the second candidate
     is the baseline, else -1, None without difficulties.
 
-    Reads of candidates that always or never win tell nothing about strengths and are left out.
+    Reads of candidates that always or never win carry no information on strengths and are left out.
     """
 
     x: np.ndarray

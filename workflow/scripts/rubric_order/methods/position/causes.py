@@ -378,7 +378,7 @@ def _scale(block: Block) -> Iterator[Row]:
 
 
 def _written(block: Block, power: float) -> Iterator[Row]:
-    """What positions, or orderings, add to an item's written scores beyond its option probabilities, in points.
+    """Effects of positions, or orderings, on an item's written scores beyond its option probabilities, in points.
 
     A read's selections less probabilities, r, have covariance V if drawn from these; log-odds b beyond them make r = V
     b on average, and Q b is what b does to expected scores. Products r'Ar of two reads sum to b'Qb, the variance over

@@ -57,7 +57,7 @@ class Soft(NamedTuple):
 
     @property
     def discordant(self) -> int:
-        """Number of all pairs, because each pair tells something about positions."""
+        """Number of all pairs: with probabilities, each pair is informative."""
         return self.pairs
 
     def regroup(self, cluster: np.ndarray) -> "Soft":

@@ -31,7 +31,7 @@ def evened(block: Block, readout: Readout) -> np.ndarray:
     """Selections as if every score had stood equally often in every position, (n_items, n); rows sum to K, or 0.
 
     K / n + (1 - 1/D) / (1 - 1/K) (selections - expected by the item's scores and where they stood), an ordering counted
-    once. The factor is because the expected ones include the item's own reads.
+    once. The factor corrects for expected selections that include the item's own reads.
     """
     n, column = block.n, block.table[READOUTS[readout]]
     usable = column.notna().to_numpy()

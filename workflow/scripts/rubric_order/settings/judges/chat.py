@@ -168,7 +168,7 @@ class Server(Chat, Loaded):
         return replace(super().capabilities, prices=self.prices)
 
     def _identity_of_kind(self, formats: Collection[str]) -> dict[str, Any]:
-        """The time that a server may take to start does not count."""
+        """Identity without the time that a server may take to start."""
         values = Loaded._identity_of_kind(self, formats) | super()._identity_of_kind(formats)
         arguments = {"arguments": whole(self.serve.arguments or {})}
         return values | {"serve": arguments, "dialect": "vllm", "top_logprobs": None}

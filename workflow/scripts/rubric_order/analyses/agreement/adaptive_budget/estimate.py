@@ -59,7 +59,7 @@ class Items(NamedTuple):
         return np.take_along_axis(self.values, self.order, axis=1)
 
     def only(self, rows: np.ndarray) -> "Items":
-        """Some of the items, with groups and cells numbered anew."""
+        """Some of the items, with groups and cells renumbered."""
         group, cell = (np.unique(number[rows], return_inverse=True)[1] for number in (self.group, self.cell))
         return self._replace(values=self.values[rows], order=self.order[rows], group=group, cell=cell)
 

@@ -42,22 +42,22 @@ RESULT = Result(
     ),
     table=Shown(
         block={**v.ROWS, "strategy": v.OF_ONE_SET_OR_RECORDED, "n": v.N},
-        caption="Number of reads of an item until reading stops, in a replay of complete reads ({strategy}) in random"
-        " order, with {bootstrap[confidence]:.0%} intervals over groups. The target is the item's mean over its"
+        caption="Number of reads of an item until reading stops, in a replay of complete reads (strategy {strategy}) in"
+        " random order, with {bootstrap[confidence]:.0%} intervals over groups. The target is the item's mean over its"
         " orderings, as the judge answered them, not the mean over repeats.",
         notes="Sequence is a confidence sequence, valid for each item and any judge. Learnt is calibrated on other"
-        " groups and valid on average over items of such groups; their calls are not counted. An item stops by width"
+        " groups, whose calls are not counted, and valid on average over items of such groups. An item stops by width"
         " (interval at most the target) or by place (no overlap with another candidate's interval). Held: coverage of"
-        " the intervals; early: coverage among items stopped early. Error is the root mean square error in points;"
-        " times, that error divided by the error of as many reads of every item. Beyond: share of items that err by"
-        " more than half of the target, in brackets with as many reads of every item. Saved: calls saved against"
-        " equally many reads of every item with the same error.",
+        " the intervals, nominally {adaptive_budget[level]:.0%}; early: coverage among items stopped early. Error is"
+        " the root mean square error in points; times, that error divided by the error of as many reads of every item."
+        " Beyond: share of items that err by more than half of the target, in brackets with as many reads of every"
+        " item. Saved: calls saved against equally many reads of every item with the same error.",
     ),
     figure=Shown(
         block={**v.by_strategy(v.OF_ONE_SET_OR_RECORDED), "readout": v.READOUT_OF_SCORES, **v.panels(2.4)},
-        caption="Error of an item's estimate, in points, against its mean over all of its orderings ({strategy}), by"
-        " the mean number of reads per item. Complete reads are replayed in random order. Lines are for the same number"
-        " of reads of every item: as they are, and without what each ordering adds in other groups.",
+        caption="Error of an item's estimate, in points, against its mean over all of its orderings (strategy"
+        " {strategy}), by the mean number of reads per item. Complete reads are replayed in random order. Lines are for"
+        " the same number of reads of every item: as they are, and without what each ordering adds in other groups.",
         notes="Points are items stopped one by one, once the interval is as narrow as the target beside the point, by a"
         " confidence sequence or by what was learnt on other groups, whose calls are not counted. A point below the"
         " line of its colour has less error at the same calls. Bars are {bootstrap[confidence]:.0%} intervals over"

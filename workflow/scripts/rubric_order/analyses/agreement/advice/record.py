@@ -39,29 +39,30 @@ RESULT = Result(
             ),
         },
         methods="The precision of further studies was predicted from the variance of what each item adds to an"
-        " estimate, parted into what the items of a group share and what each adds; intervals come from resampled"
-        " groups.",
+        " estimate, split into a part that the items of a group share and a part of each item; intervals come from"
+        " resampled groups.",
     ),
     table=Shown(
         title="Options of a further study, table",
         block={**v.ROWS, "strategy": v.OF_PILOT, "n": v.N},
-        caption="Options of a further study, predicted from the reads under {strategy} (the pilot); goal:"
+        caption="Options of a further study, predicted from the reads under strategy {strategy} (the pilot); goal:"
         " {advice[goal]}. Options that reach the target come first, cheapest first, each with the fewest groups that"
         " reach it at the worse end of their interval. Without a target, the most precise options that the budget pays"
         " for come first.",
-        notes="The prediction is the half-width of an interval for goals r, mean and preference; the share of pairs of"
-        " items ranked as by all orderings for ranked; the share of studies whose unbiased judge is called equivalent"
-        " for equivalent; the smallest bias that 80% of studies find for bias and shift. In brackets is the"
-        " {bootstrap[confidence]:.0%} interval by the pilot's own uncertainty. Config has the keys of a study; sample"
-        " counts groups, items the items of a group. Predictions hold for items and a judge like those of the pilot.",
+        notes="The prediction depends on the goal. r, mean, preference: half-width of the interval that the study will"
+        " report. Ranked: share of pairs of items in the order of the mean over all orderings. Equivalent: share of"
+        " studies of an unbiased judge whose card is equivalent. Bias, shift: smallest bias that 80% of studies find."
+        " In brackets is the {bootstrap[confidence]:.0%} interval by the pilot's own uncertainty. Column r or mean is"
+        " the pilot's under this design. Config has the keys of a study, where sample counts groups; column items is"
+        " the number of items in a group. Predictions hold for items and a judge like those of the pilot.",
     ),
     figure=Shown(
         title="Precision by calls, figure",
         block={**v.by_strategy(v.OF_PILOT), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
-        caption="Precision of a further study by its calls, predicted from the reads under {strategy} (the pilot)."
-        " Groups are as large as those of the pilot. Curves start at the fewest groups with which errors are known"
-        " well. Bands are {bootstrap[confidence]:.0%} intervals by the pilot's own uncertainty, over its groups. Dotted"
-        " lines are target and budget, if config has them.",
+        caption="Precision of a further study by its calls, predicted from the reads under strategy {strategy} (the"
+        " pilot). Groups are as large as those of the pilot. Curves start at the fewest groups with which errors are"
+        " known well. Bands are {bootstrap[confidence]:.0%} intervals by the pilot's own uncertainty, over its groups."
+        " Dotted lines are target and budget, if config has them.",
         notes="Half-widths are those of intervals over groups. The share of pairs ranked right depends on the reads of"
         " an item alone.",
     ),

@@ -32,10 +32,10 @@ RESULT = Result(
         " the share of the gain that a few reads reach. Correlations are means over all choices of the reads, or over"
         " {budget_curve[subsets_per_size]} drawn ones if there are more, with {bootstrap[confidence]:.0%} intervals"
         " over {cluster}s.",
-        notes="The gain is the correlation of all reads less that of one read; its share is given where its interval"
-        " lies above 0. Averaging independent reads gives k of K reads the share (1 - 1/k) / (1 - 1/K) of a small gain:"
-        " 74% with 3 of 10 reads and 89% with 5. Xu et al. (2026), Section 5.3, report two thirds and 85%, so such"
-        " shares say nothing about orders.",
+        notes="The gain is the correlation of all reads less that of one read. A share is given only where the interval"
+        " of the gain lies above 0. By averaging alone, k of K independent reads reach the share (1 - 1/k) / (1 - 1/K)"
+        " of a small gain: 74% with 3 of 10 reads and 89% with 5. Xu et al. (2026), Section 5.3, report two thirds and"
+        " 85%; such shares are no evidence about orders.",
     ),
     figure=Shown(
         block={

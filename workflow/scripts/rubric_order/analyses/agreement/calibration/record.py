@@ -49,34 +49,34 @@ RESULT = Result(
                 " `canonical_rank` and what shows them",
             ),
         },
-        methods="What a calibration would make of single reads was estimated by half of the orderings against the other"
-        " half, with calibrations that were learnt on other groups: option probabilities were divided by what positions"
-        " are worth, and what the order changes in the mean score of items was added to written scores.",
+        methods="Errors of calibrated single reads were estimated by one half of the orderings against the other half,"
+        " with calibrations that were learnt on other groups: option probabilities were divided by the effects of"
+        " positions, and the effect of the order was removed from written scores.",
     ),
     table=Shown(
         block={**v.ROWS, "strategy": v.OF_ONE_SET_OR_RECORDED, "n": v.N},
-        caption="Error of few reads of an item, in points, with and without calibration ({strategy}), with"
+        caption="Error of few reads of an item, in points, with and without calibration (strategy {strategy}), with"
         " {bootstrap[confidence]:.0%} jackknife intervals over groups. Orderings are divided into halves. Target: the"
         " item's mean over the half that its reads are not in, adjusted for that half's effect in other groups"
         " (cross-fitted).",
         notes="Usual is one read in the ordering 1 to n; random, one in any ordering; rotated, one with orderings taken"
         " in turn; opposite, an ordering and its reverse; balanced, all orderings of a half. Calibrated scores are"
-        " corrected by the balanced reads of other groups. Regressed also replaces a written score by the mean of items"
-        " of other groups with this score, by score alone does so wherever the score stood: differences shrink. Calls"
-        " include the reads that the calibration took. Own error leaves out the error of the target. Times: error over"
-        " that without calibration. Shift is the mean error, slope the difference of scores for one point between items"
-        " or systems, pass the error of the share of scores that round to the second highest level or more. Intervals"
-        " take calibrations as learnt.",
+        " corrected by the balanced reads of other groups. Regressed replaces a written score by the mean of items of"
+        " other groups with this score at this position; by score alone, wherever the score stood. Both shrink"
+        " differences. Calls include the reads that the calibration took, divided among the items. Own error leaves out"
+        " the error of the target. Times: error over that without calibration. Shift is the mean error, slope the"
+        " difference of scores for one point between items or systems, pass the error of the share of scores that round"
+        " to the second highest level or more. Intervals take calibrations as learnt.",
     ),
     figure=Shown(
         block={**v.by_strategy(v.OF_ONE_SET_OR_RECORDED), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
-        caption="Error of an item's score, in points, by calls per item, with and without calibration ({strategy})."
-        " Target: the item's mean over the half of its orderings that the score has no part in, adjusted for that"
-        " half's effect in other groups (cross-fitted). Bars are {bootstrap[confidence]:.0%} jackknife intervals over"
-        " groups.",
+        caption="Error of an item's score, in points, by calls per item, with and without calibration (strategy"
+        " {strategy}). Target: the item's mean over the half of its orderings that the score has no part in, adjusted"
+        " for that half's effect in other groups (cross-fitted). Bars are {bootstrap[confidence]:.0%} jackknife"
+        " intervals over groups.",
         notes="Random orders: means of 1, 2, ... reads in different orderings; the last point is a balanced half."
         " Opposite orders: an ordering and its reverse. Usual order: one read. Calibrated: one read, corrected by"
-        " balanced reads of other groups, more of them from left to right, whose calls are divided among these items."
-        " The dotted line is the error of the target itself. Intervals take calibrations as learnt.",
+        " balanced reads of other groups; from left to right, of more groups. The calls of these reads are divided"
+        " among the items. The dotted line is the error of the target itself. Intervals take calibrations as learnt.",
     ),
 )

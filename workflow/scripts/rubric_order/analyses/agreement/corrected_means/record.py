@@ -45,8 +45,9 @@ RESULT = Result(
             ),
         },
         methods="Means of human scores over all items were estimated from the labelled items and the judge's scores of"
-        " all by prediction-powered inference, with groups as the sample and the weight of the judge with the least"
-        " error; pass rates also from the judge's sensitivity and specificity [@angelopoulos2023; @rogan1978].",
+        " all items by prediction-powered inference, with groups as the sample and the weight of the judge's scores"
+        " that gives the least error; pass rates were also estimated from the judge's sensitivity and specificity"
+        " [@angelopoulos2023; @rogan1978].",
     ),
     table=Shown(
         block={
@@ -63,13 +64,15 @@ RESULT = Result(
         " (labels), from the judge alone, and from both (corrected). Intervals are {bootstrap[confidence]:.0%}"
         " intervals over groups. Values are in points of people's scale; pass rates are from 0 to 1. Corrected is PPI++"
         " with groups as the sample.",
-        notes="It is right on average whatever the judge is like, if the labelled groups are a random sample; labelled"
-        " less others far from 0 flags that they are not. Judge alone has an interval that does not show how far people"
-        " disagree with it. By errors is the pass rate from the judge's rate, sensitivity and specificity (Rogan and"
-        " Gladen). Weight: points by which the estimate moves for one point of the judge's mean. Labels: number of"
-        " labels that corrected needs, as a share of what labels alone need for the same error. Groups for the margin:"
-        " labelled groups with which half of an interval is {margin}, for labels alone and corrected. All labels is the"
-        " mean with labels that were hidden. Few clusters: fewer than 30 effective labelled groups.",
+        notes="It is right on average whatever the judge is like, if the labelled groups are a random sample. Labelled"
+        " less others: the judge's mean over labelled groups less that over the others; far from 0, the sample is not"
+        " random, and the row is flagged. The interval of judge alone does not show how far people disagree with the"
+        " judge. By errors: pass rate from the judge's rate, sensitivity and specificity (Rogan and Gladen), which must"
+        " be the same in groups without labels. Weight: points by which the estimate moves for one point of the judge's"
+        " mean. Labels: number of labels that corrected needs, as a share of what labels alone need for the same error."
+        " Groups for the margin: labelled groups with which half of an interval is {margin}, for labels alone and"
+        " corrected. All labels: the same with the labels that were hidden. Few clusters: fewer than 30 effective"
+        " labelled groups.",
     ),
     figure=Shown(
         block={
@@ -85,10 +88,10 @@ RESULT = Result(
             **v.SIZES,
             "row_height_in": v.ROW.but(0.3),
         },
-        caption="Estimates of what people would say on average about all items ({target}), and labelled groups that a"
-        " margin of error needs. Left: estimates from the labels of some groups alone, from the judge alone, and from"
-        " both (corrected), with {bootstrap[confidence]:.0%} intervals over groups; by errors uses the judge's rate,"
-        " sensitivity and specificity.",
+        caption="Estimates of what people would say on average about all items (target: {target}), and labelled groups"
+        " that a margin of error needs. Left: estimates from the labels of some groups alone, from the judge alone, and"
+        " from both (corrected), with {bootstrap[confidence]:.0%} intervals over groups; by errors uses the judge's"
+        " rate, sensitivity and specificity.",
         notes="Right: labelled groups with which half of an interval is as small as the margin, for the first row on"
         " the left, by labels alone and with the judge. Beyond the groups that there are (dotted) the judge adds"
         " nothing. If labelled groups are no random sample, labels alone and corrected are wrong.",

@@ -25,8 +25,8 @@ RESULT = Result(
         notes="A higher r under another strategy need not be due to the order: table Strategies compared separates the"
         " two. Criterion all pools the items of all criteria. R without rater noise is Pearson's r divided by the root"
         " of the human scores' reliability, for items with several raters; shared errors are not corrected. Raters not"
-        " told apart: severity counts as noise, which makes r too high if the same raters scored all items. The CSV"
-        " file has bounds of r over what missing scores could have been. Few clusters: fewer than 30 {cluster}s;"
-        " intervals are then somewhat too short.",
+        " told apart (flag): a rater's severity counts as noise, which makes this r too high if the same raters scored"
+        " all items. The CSV file has bounds of r over what missing scores could have been. Few clusters: fewer than 30"
+        " {cluster}s; intervals are then somewhat too short.",
     ),
 )

@@ -34,27 +34,29 @@ RESULT = Result(
                 " this number is drawn at random. 1000 is enough for all sets of up to twelve orderings.",
             ),
         },
-        methods="Errors of scores by few orderings were estimated against the mean over all orderings without the"
-        " chance of reads; the best orderings were chosen in other groups than those that their error was measured in.",
+        methods="Errors of scores from few orderings were estimated against the mean over all orderings, free of the"
+        " chance of single reads; the best orderings were chosen in other groups than those in which their error was"
+        " measured.",
     ),
     table=Shown(
         block={**v.ROWS, "strategy": v.IN_ONE_SET, "n": v.N},
         caption="Error of the mean of one read in each of k orderings, in points (root mean square), against the mean"
-        " that all orderings of {strategy} would have if each were read infinitely often. Column reads is k. Intervals"
-        " are {bootstrap[confidence]:.0%} intervals over groups.",
+        " that all orderings of strategy {strategy} would have if each were read infinitely often. Column reads is k."
+        " Intervals are {bootstrap[confidence]:.0%} intervals over groups.",
         notes="Best: least error in other groups than those in which it is measured. Random: any k. Pairs: orderings"
         " with their reverses, any or the best. Usual: the ordering 1 to n, alone or with its reverse. Balanced: each"
         " score once in each position. Times random: error over that of as many random orderings; less best: error less"
         " that of as many best ones, paired. Within the target: whether the error is shown to be at most"
-        " {ordering_subsets[target_error]:g} points; reads for it: the least such k. Where chance is not known, the"
-        " error counts it and what orderings do to single items alike, and is an upper bound; at least is the lower"
-        " one. Most of the gain from more reads is averaging, which repeats give as well.",
+        " {ordering_subsets[target_error]:g} points; reads for it: the least such k. Where chance is not known, it"
+        " cannot be separated from effects of the order on single items: the error takes both as chance and is an upper"
+        " bound; column at least takes neither and is a lower bound. Most of the gain from more reads is averaging,"
+        " which repeats give as well.",
     ),
     figure=Shown(
         block={**v.by_strategy(v.IN_ONE_SET), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
         caption="Error of the mean of one read in each of k orderings, in points (root mean square), against the mean"
-        " that all orderings of {strategy} would have if each were read infinitely often. Random orderings are any k."
-        " Any pairs are orderings with their reverses.",
+        " that all orderings of strategy {strategy} would have if each were read infinitely often. Random orderings are"
+        " any k. Any pairs are orderings with their reverses.",
         notes="Best orderings and best pairs have the least error in other groups. Usual order is the ordering 1 to n,"
         " alone or with its reverse. Balanced half has each score once in each position. Bars are"
         " {bootstrap[confidence]:.0%} intervals over groups; the dashed line is the target. Where chance is not known"

@@ -20,9 +20,9 @@ RESULT = Result(
             "n": v.N,
             "cluster": v.CLUSTER_OR_BOTH,
         },
-        caption="Pearson's r with human scores under each strategy, and r of {strategy} less that of each other"
-        " strategy, as in Xu et al. (2026), Table 3. Intervals are {bootstrap[confidence]:.0%} intervals of a jackknife"
-        " over the sample ({cluster}; both: groups, and items one by one, as the paper draws them).",
+        caption="Pearson's r with human scores under each strategy, and r of strategy {strategy} less that of each"
+        " other strategy, as in Xu et al. (2026), Table 3. Intervals are {bootstrap[confidence]:.0%} intervals of a"
+        " jackknife over the sample ({cluster}; both: groups, and items one by one, as the paper draws them).",
         notes="Differences are over the items that both strategies have scored. Order is the part due to the order"
         " alone: the mean r of single orderings less that of the usual ordering, one read per item each. Averaging is"
         " what averaging adds to r of {strategy} less what it adds to r of the repeats; the difference is the sum of"

@@ -16,8 +16,8 @@ RESULT = Result(
         caption="What position consistency (PC) and preference fairness (PF) depend on, after Shi et al. (Judging the"
         " Judges, Tables 3 to 8): the last step of a stepwise regression over cells of judge, candidate and task. One"
         " row has the chosen model as it is (removed: none), each other row the model without one of its terms.",
-        notes="AIC is n ln(RSS / n) + 2k. The own gap comes from the same judgments as the outcome, as in the paper,"
-        " and arithmetic ties it to consistency; the gap of others comes from other judges. Cells are taken as"
+        notes="AIC is n ln(RSS / n) + 2k. Quality gap own comes from the same judgments as the outcome, as in the"
+        " paper, and arithmetic ties it to consistency; quality gap others comes from other judges. Cells are taken as"
         " independent although they share questions, so small differences of AIC say little.",
     ),
 )

@@ -44,7 +44,8 @@ RESULT = Result(
         " less that of the reference, over the comparisons that both have decided in all orders. The second map shows"
         " preference fairness: above 0 is recency, below 0 is primacy.",
         notes="A star marks a value whose {bootstrap[confidence]:.0%} interval excludes 0, by Student's t over"
-        " questions, each cell by itself: one in twenty cells of a judge that differs in nothing has a star. Numbers"
-        " too small to read are left out. After Shi et al. (Judging the Judges), Figure 6, which tests over cells.",
+        " questions, each cell by itself: at a confidence of 95%, one in twenty cells of a judge that differs in"
+        " nothing has a star. Numbers too small to read are left out. After Shi et al. (Judging the Judges), Figure 6,"
+        " which tests over cells.",
     ),
 )

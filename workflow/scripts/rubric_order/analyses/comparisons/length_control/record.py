@@ -19,8 +19,8 @@ RESULT = Result(
         notes="Given people: the same log-odds with the difference of human scores in the model; where human scores"
         " have noise, quality remains in it. Doubling: log-odds for twice the length. Column r: correlation of the"
         " difference of lengths with the verdict. Longer wins: how often the judge prefers the longer text; of people:"
-        " how often people do. Padding: what sentences that say nothing, half of the text's length, add in log-odds and"
-        " in share of wins; padding alone is an effect of length with the content kept. Flags name missing terms,"
+        " how often people do. Padding: gain from sentences that say nothing and make the text half as long again, in"
+        " log-odds and in share of wins; it alone is an effect of length at equal content. Flags name missing terms,"
         " separated models, and reads left out for an option without probability.",
     ),
 )

@@ -27,14 +27,14 @@ RESULT = Result(
         " {bootstrap[confidence]:.0%} intervals over questions. The CSV file also has intervals over what questions"
         " share, such as a project. RS is repetition stability: the share of the commonest verdict among reads of one"
         " prompt; a read without a verdict counts against it.",
-        notes="PC: share of comparisons with one winner in all orders, or a tie in all. The columns with ± give the"
-        " standard deviation over cells of candidate and task. PF: share inconsistent towards recency less share"
-        " inconsistent towards primacy, at most 1 - PC in size; even: PF of a judge of lists without a preference."
-        " Beta: log-odds that the first position adds over the last (conditional logit, Firth's penalty, ties by"
-        " Davidson's model; too large for a judge with a hard limit for ties). This table is by rules"
-        " {position_consistency[rules]}; shi2025 are those of the paper's code. Excess: how much more often two orders"
-        " disagree than two reads of one order; undefined where no order was read twice. The flag marks RS below"
-        " {least_stability:g}, more than {most_errors:.0%} answers without a verdict, or a beta that is separated: read"
-        " its sign only.",
+        notes="PC is position consistency: share of comparisons with one winner in all orders, or a tie in all, of"
+        " those with a verdict in each order. The columns with ± give the standard deviation over cells of candidate"
+        " and task. PF is preference fairness: share inconsistent towards recency less share inconsistent towards"
+        " primacy, at most 1 - PC in size; even: PF of a judge of lists without a preference. Beta: log-odds that the"
+        " first position adds over the last (conditional logit, Firth's penalty, ties by Davidson's model; too large"
+        " for a judge with a hard limit for ties). This table is by rules {position_consistency[rules]}; shi2025 are"
+        " those of the paper's code. Excess: how much more often two orders disagree than two reads of one order;"
+        " undefined where no order was read twice. The flag marks RS below {least_stability:g}, more than"
+        " {most_errors:.0%} answers without a verdict, or a beta that is separated: read its sign only.",
     ),
 )

@@ -25,9 +25,9 @@ RESULT = Result(
                 " lists the differences. Other statistics read verdicts by `forms` under either rules.",
             ),
         },
-        methods="Shares of comparisons have Clopper-Pearson intervals with the jackknife's error over groups, and"
-        " differences those of the jackknife; what a place adds to a candidate's log-odds was estimated by a"
-        " conditional logit of pairs of reads with Firth's penalty.",
+        methods="Shares of comparisons have Clopper-Pearson intervals for as many independent comparisons as the"
+        " jackknife over groups implies; differences have intervals of the jackknife. The log-odds that a position adds"
+        " to a candidate were estimated by a conditional logit of pairs of reads with Firth's penalty.",
     ),
     figure=Shown(
         block={
@@ -53,8 +53,8 @@ RESULT = Result(
         " are {bootstrap[confidence]:.0%} intervals over {cluster}s. The dotted line is a judge of pairs without a"
         " preferred position.",
         notes="By arithmetic the size of fairness is at most one less consistency, and it shrinks where a judge is"
-        " decisive; beta does not. An arrow means that the interval goes on. A point needs {least_comparisons}"
-        " comparisons decided in all orders; a beta without a point is not finite. After Shi et al. (Judging the"
-        " Judges), Figures 2 (a), (b) and 6; the intervals are ours.",
+        " decisive; beta does not. An arrow means that the interval continues beyond the axis. A point needs"
+        " {least_comparisons} comparisons decided in all orders; a beta without a point is not finite. After Shi et al."
+        " (Judging the Judges), Figures 2 (a), (b) and 6; the intervals are ours.",
     ),
 )

@@ -34,8 +34,8 @@ RESULT = Result(
         " verdicts drawn from quality and position alone.",
         notes="The bound of consistency holds for win rates of the same judgments alone. Beta is shown in about"
         " quarters of the comparisons by the gap from other questions, with 20 cells or more; an arrow means that the"
-        " interval goes on. In lists without a baseline each candidate counts for its cell, and there is no beta. After"
-        " Shi et al. (Judging the Judges), Figures 2 (c) to (f) and 5; what is not from the same judgments, bounds and"
-        " lines are ours.",
+        " interval continues beyond the axis. In lists without a baseline each candidate counts for its cell, and there"
+        " is no beta. After Shi et al. (Judging the Judges), Figures 2 (c) to (f) and 5; what is not from the same"
+        " judgments, bounds and lines are ours.",
     ),
 )

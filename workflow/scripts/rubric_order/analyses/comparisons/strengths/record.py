@@ -18,9 +18,10 @@ RESULT = Result(
         " baseline. The interval of a rank is the range of the ranks of strengths drawn from their errors.",
         notes="The model is Bradley and Terry's with a worth of each position and Davidson's ties; for lists it is"
         " Plackett and Luce's. Without positions leaves out that worth. First order and last order have the reads of"
-        " one order alone and contain it. Reversed, in the row all: share of pairs of candidates whose order changes"
-        " without positions, and between the first order and the last (orders). Not connected: member of no chain of"
-        " wins with the others, so without an estimate. Not identified: the design does not determine the estimate."
-        " First position is its log-odds less those of the last.",
+        " one order alone, and their strengths contain that worth. Reversed, in the row all: share of pairs of"
+        " candidates whose order changes without positions, and between the first order and the last (orders). Not"
+        " connected: outside the largest set in which a chain of wins leads from each candidate to each other, so"
+        " without an estimate. Not identified: the design does not determine the estimate. First position: log-odds of"
+        " the first position less those of the last.",
     ),
 )

@@ -19,7 +19,8 @@ RESULT = Result(
         notes="Slope: points by which a criterion scores higher for each point by which the text scores higher under"
         " the criterion before it; 0 without carry-over. Predecessor and leader: p of no effect of which criterion"
         " comes before, and of which stands first. Position: p of no effect of the position, alone and given the slope."
-        " Criteria: number of criteria whose own test of the position is significant. Groups of texts are the sample. *"
-        " significant at 5% after Holm's adjustment for all judges, profiles, datasets and scales of the study.",
+        " Criteria: number of criteria whose own test of the position is significant. Groups of texts are the sample;"
+        " few clusters: fewer than 30. * significant at 5% after Holm's adjustment for all judges, profiles, datasets"
+        " and scales of the study.",
     ),
 )

@@ -147,7 +147,7 @@ def bounds(of: Scores, levels: int, *, draws: int, rng: np.random.Generator) -> 
 
 
 def lost(of: Scores, levels: int) -> dict[str, float]:
-    """What missing scores can do: `p_lost`, whether they are missing equally often at all positions; and `p_worst`."""
+    """p-values: `p_lost`, of scores missing equally often everywhere; `p_worst`, of no gap, whatever is missing."""
     if not of.lost.any():
         return {"p_lost": np.nan, "p_worst": np.nan}
     asked = of.count + of.lost

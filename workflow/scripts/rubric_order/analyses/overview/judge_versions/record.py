@@ -7,7 +7,7 @@ RESULT = Result(
     statistic=Statistic(
         question="Which versions gave the answers?",
         read="counts by version",
-        cannot="whether an endpoint changed without saying so",
+        cannot="whether an endpoint changed without notice",
         reads=("answers",),
         settings=(),
     ),

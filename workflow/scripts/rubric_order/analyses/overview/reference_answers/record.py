@@ -16,7 +16,7 @@ RESULT = Result(
         " the end is the share of slots (a group, criterion and score) with an accepted text. Texts is the share of"
         " attempts that gave a text.",
         notes="Texts accepted and unclear: shares of texts that the reviewer accepted, and about which it gave no clear"
-        " verdict. Blind scores are given by the same reviewer without knowing the intended score: share that equal it"
+        " verdict. Blind scores are given by the same reviewer without knowing the intended score: share that equals it"
         " (all, accepted and rejected texts), mean shift in points and quadratic kappa (all and accepted). If blind"
         " scores of accepted and rejected texts are equally far off, the verdict says nothing about the score."
         " Intervals are {bootstrap[confidence]:.0%} intervals over groups. After Li et al. (2025), Figure 4, who report"

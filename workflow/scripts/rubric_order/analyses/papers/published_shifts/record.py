@@ -1,7 +1,7 @@
 from rubric_order.catalogue import Result, Shown, Statistic
 
 RESULT = Result(
-    title="What the published correlations bear",
+    title="Evidence in the published correlations",
     category="Scoring bias",
     order=460,
     statistic=Statistic(reads=("published",), settings=()),

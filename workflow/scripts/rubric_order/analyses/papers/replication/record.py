@@ -49,9 +49,9 @@ RESULT = Result(
         notes="Another run: range in which at least {bootstrap[confidence]:.0%} of the runs of the same judge on the"
         " same items would lie, from how the reads of an item vary; too wide if each order is read once, and missing"
         " where it is not computed. Outside names the ranges that do not reach the published number, allowing for its"
-        " rounding. A number outside of another run means other prompts, settings, items or version; one inside both"
-        " ranges is no proof of agreement. Top1_flip breaks ties of the best candidates at random, top1_flip_strict"
-        " counts them as no flip; the paper does not say which it does. Not computed: no statistic of ours is that"
-        " quantity. No estimate: this run has no reads for it.",
+        " rounding. A number outside another run points to other prompts, settings, items or versions; a number inside"
+        " both ranges is no proof of agreement. Top1_flip breaks ties of the best candidates at random,"
+        " top1_flip_strict counts them as no flip; the paper does not name its rule. Not computed: no statistic of ours"
+        " is that quantity. No estimate: this run has no reads for it.",
     ),
 )

@@ -20,7 +20,7 @@ RESULT = Result(
             "log_odds": v.Key("Positive", 0.2, "Equivalence margin of position preference, in log-odds."),
             "r": v.Key("Positive", 0.02, "Equivalence margin of differences between correlations with human scores."),
         },
-        methods="Effects were called smaller than a margin where two one-sided tests reject that they are as large"
+        methods="Effects were called smaller than a margin where two one-sided tests rejected that they were as large"
         " [@schuirmann1987].",
     ),
     table=Shown(
@@ -31,8 +31,9 @@ RESULT = Result(
         notes="Points: no ordering's mean score is {equivalence[points]} points or more from the mean over orderings;"
         " usual: the usual ordering alone. Log-odds: no position adds {equivalence[log_odds]} or more; by score: none"
         " adds that much more to high scores than to low ones. r: two strategies agree equally well with human scores,"
-        " up to {equivalence[r]}. Points and r against another condition are on the items that both have. With fewer"
-        " than 30 effective {cluster}s nothing is shown to be small. A saturated judge has small effects in points"
-        " whatever the order does; in log-odds it is undecided. The CSV file has each dataset.",
+        " up to {equivalence[r]}. Points and r against another condition are on the items that both have. The margins"
+        " are a choice of the user, not a finding. With fewer than 30 effective {cluster}s nothing is shown to be"
+        " small. A saturated judge has small effects in points whatever the order does; in log-odds it is undecided."
+        " The CSV file has each dataset.",
     ),
 )

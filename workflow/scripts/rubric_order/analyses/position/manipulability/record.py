@@ -27,19 +27,19 @@ RESULT = Result(
             ),
         },
         methods="Ranges of scores and ranks over orderings were compared with those of reads that exchange their"
-        " orderings within items; what is reached was measured in reads that had no part in the choice of the"
-        " orderings.",
+        " orderings within items; the range that a chooser reaches was measured in reads that had no part in the choice"
+        " of the orderings.",
     ),
     table=Shown(
         block={**v.ROWS, "strategy": v.IN_ONE_SET, "n": v.N},
-        caption="What somebody who chooses among the orderings of {strategy} can do to scores. Points: the highest"
-        " score of an item less its lowest, mean over items. With one order for all, it is the highest mean over items"
-        " less the lowest; this range has no interval.",
+        caption="What somebody who chooses among the orderings of strategy {strategy} can do to scores. Points: the"
+        " highest score of an item less its lowest, mean over items. With one order for all, it is the highest mean"
+        " over items less the lowest; this range has no interval.",
         notes="Places: a candidate's lowest rank less its highest among those of its prompt. Best changed: share of"
         " prompts whose best candidates of the usual order all lose their place. Order for one item: one candidate gets"
         " another order, the others the usual one; order for all: all get the same. By chance: the same quantity where"
-        " reads of an item exchange their orderings, mean over {manipulability[exchanges]} exchanges, which counts any"
-        " difference between reads as chance; so beyond chance is too small rather than too large. Reached: the same in"
+        " reads of an item exchange their orderings, mean over {manipulability[exchanges]} exchanges. This counts any"
+        " difference between reads as chance, so beyond chance is too small rather than too large. Reached: the same in"
         " reads that had no part in the choice of the orderings; 0 on average without an effect. Intervals"
         " ({bootstrap[confidence]:.0%}) are over groups. Another change of the prompt may move the judge as much.",
     ),
@@ -50,10 +50,10 @@ RESULT = Result(
             **v.SIZES,
             "row_height_in": v.ROW.but(0.45, "Height of a judge's row in inches."),
         },
-        caption="What somebody who chooses among the orderings of {strategy} can do: the highest less the lowest score"
-        " of an item, the number of ranks that this can move a candidate by, and the share of prompts whose best"
-        " candidate changes. Either one item gets another order, while the others stay in the usual one, or all get the"
-        " same order.",
+        caption="What somebody who chooses among the orderings of strategy {strategy} can do: the highest less the"
+        " lowest score of an item, the number of ranks that this can move a candidate by, and the share of prompts"
+        " whose best candidate changes. Either one item gets another order, while others stay in the usual one, or all"
+        " get the same order.",
         notes="Values seen (filled) are large even without an effect of the order. By chance (cross): reads of an item"
         " exchange their orderings; 0 for expected scores. Reached (hollow): reads that had no part in the choice of"
         " the orderings; 0 on average without an effect. Bars are {bootstrap[confidence]:.0%} intervals over groups.",

@@ -8,7 +8,7 @@ RESULT = Result(
         cannot="anything about tests that do not decide",
         reads=("decisiveness", "position_selection", "position_preference", "score_effects"),
         settings=(),
-        methods="A bias was called found where a test of the order had p of at most 3% after Holm's adjustment for all"
-        " tests of the judge's bias card. Option probabilities decided what is in log-odds where they were known.",
+        methods="An effect of the order counted as found where a test of it had p of at most 3% after Holm's adjustment"
+        " for all tests of the judge's bias card. Tests in log-odds used option probabilities where these were known.",
     ),
 )

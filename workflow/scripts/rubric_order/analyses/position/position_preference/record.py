@@ -27,8 +27,8 @@ RESULT = Result(
         " option probabilities give; at temperature 0 their unit is whatever else differs between prompts. p of"
         " interaction tests whether a position is worth more to some scores than to others. Differing: share of pairs"
         " of reads of an item that are informative; a judge is saturated where it is below 5%. Separated: only Firth's"
-        " penalty keeps estimates finite; read which position wins. The CSV file also has Holm's adjustment for the"
-        " whole study.",
+        " penalty keeps estimates finite; read their signs and not their sizes. The CSV file also has Holm's adjustment"
+        " for the whole study.",
     ),
     figure=Shown(
         block=v.BY_POSITION,

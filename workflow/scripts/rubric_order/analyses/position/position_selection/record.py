@@ -11,7 +11,7 @@ RESULT = Result(
         probes=SCORE_ORDER,
         settings=("bootstrap", "direction"),
         methods="Whether positions are selected equally often was tested by Pearson's chi-square with the Rao-Scott"
-        " correction for reads of one group, and the strength was measured by Cramér's V [@rao1984].",
+        " correction for reads of one group, and unequal selection was measured by Cramér's V [@rao1984].",
     ),
     table=Shown(
         ("position_selection", "order_tests"),
@@ -26,9 +26,9 @@ RESULT = Result(
         " been found with 80% power. Near uniform: all simultaneous intervals of shares are within"
         " {direction[near_uniform]:.0%} of the uniform share; undetermined: they are too wide to tell. V depends on"
         " decisiveness and on the number of levels, so it compares neither judges nor scales (table Position preference"
-        " does). Saturated: 95% of the reads give one score, or 95% of the pairs of reads of an item agree (same %)."
-        " The CSV file has every interval, and bounds for reads without a score. Few clusters: fewer than 30"
-        " {cluster}s; intervals are then somewhat too short.",
+        " does). Saturated: at least 95% of the reads give one score, or at least 95% of the pairs of reads of an item"
+        " agree (same %). The CSV file has every interval, and bounds for reads without a score. Few clusters: fewer"
+        " than 30 {cluster}s; intervals are then somewhat too short.",
     ),
     figure=Shown(
         block=v.BY_POSITION,

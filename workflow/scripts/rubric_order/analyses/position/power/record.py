@@ -49,7 +49,7 @@ RESULT = Result(
         " there are.",
         notes="Right: each judge and dataset of study {study}. Filled: the smallest V by the design effect of its own"
         " reads over {cluster}s; hollow: the observed V, not corrected for chance; grey lines: independent reads. A"
-        " hollow mark below its filled one is a bias that the study was too small to find reliably, or no bias. There"
-        " is no filled mark where a judge always keeps to its score.",
+        " hollow mark below its filled one is a bias that the study was too small to find reliably, or no bias. A judge"
+        " that always keeps to its score has no marks.",
     ),
 )

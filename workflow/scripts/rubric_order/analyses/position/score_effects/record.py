@@ -19,8 +19,8 @@ RESULT = Result(
                 " mean scores arise by chance.",
             )
         },
-        methods="Effects on scores in points were estimated by least squares with a level for each item; in the test"
-        " that the order has any effect, groups changed signs at random.",
+        methods="Effects on scores in points were estimated by least squares with an intercept for each item; in the"
+        " test of any effect of the order, whole groups changed their signs at random.",
     ),
     table=Shown(
         ("score_effects", "order_tests"),
@@ -33,8 +33,9 @@ RESULT = Result(
         " mean score at all (signs of {cluster}s' shifts changed {score_effects[sign_changes]} times); column p, usual,"
         " whether the usual ordering does. * means a p of at most 3% after Holm's adjustment for the tests that decide"
         " the judge's bias card; other tests have no mark. Effects that cancel over {cluster}s are not seen. A"
-        " saturated judge gives one score nearly always. Datasets are pooled here and listed separately in the CSV"
-        " file, which also has Holm's adjustment for the whole study.",
+        " saturated judge gives one score nearly always. Strategies without one set of orderings for all items have the"
+        " test alone. Datasets are pooled here and listed separately in the CSV file, which also has Holm's adjustment"
+        " for the whole study.",
     ),
     figure=Shown(
         block={

@@ -13,6 +13,6 @@ RESULT = Result(
         " {label}), under strategy {strategy}: one row for each dataset, one line for each judge. Bars are"
         " {bootstrap[confidence]:.0%} intervals over {cluster}s, of a bootstrap for V, of a jackknife for r. The axis"
         " of r need not start at 0.",
-        notes="After Xu et al. (2026), Figures 6 (temperature) and 7 (reasoning effort).",
+        notes="After Xu et al. (2026), Figure 6.",
     ),
 )

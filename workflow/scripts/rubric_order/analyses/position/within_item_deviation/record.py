@@ -26,8 +26,9 @@ RESULT = Result(
         notes="The variance of a read under {strategy} is split into shift (what the order does to all items alike),"
         " interaction (to each item in its own way) and repetition. Ordering % is the share of the first two."
         " Repetition is known from option probabilities or from repeats of several orderings; without either,"
-        " interaction and repetition are one number (unsplit) and there is no share. Small parts can be negative."
-        " Expected scores, and scores drawn at temperature 0 by option probabilities, have no repetition. Few clusters:"
-        " fewer than 30 {cluster}s; intervals are then somewhat too short.",
+        " interaction and repetition are one number (unsplit) and there is no share. Small parts can be negative. Where"
+        " a score is one draw from option probabilities, expected scores and scores drawn at temperature 0 have no"
+        " repetition, so their ordering % is 100 by definition. Few clusters: fewer than 30 {cluster}s; intervals are"
+        " then somewhat too short.",
     ),
 )

@@ -20,9 +20,10 @@ RESULT = Result(
         " score from both.",
         notes="The prompts can differ in anything, so a difference is one between two whole prompts. Scores are an"
         " item's first reads. Mean shift is in points; its brackets are the ends that it could have if missing scores"
-        " had any value. Changed: share of items with another score. Total variation: half the summed differences of"
-        " the shares of scores. Agreement with people: ρ, r, kappa (quadratic weights) and mean absolute error (MAE)."
-        " The {bootstrap[confidence]:.0%} intervals and p come from leaving out {cluster}s (* significant after Holm's"
-        " adjustment). Repeats gives the floor: the same quantity between two reads of one prompt.",
+        " had any value. Mean change: mean size of the difference; changed: share of items with another score. Total"
+        " variation: half the summed differences of the shares of scores. Agreement with people: ρ, r, kappa (quadratic"
+        " weights) and mean absolute error (MAE). The {bootstrap[confidence]:.0%} intervals and p come from leaving out"
+        " {cluster}s (* significant after Holm's adjustment). Repeats gives the floor: the same quantity between two"
+        " reads of one prompt.",
     ),
 )

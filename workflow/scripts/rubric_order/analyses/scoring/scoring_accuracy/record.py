@@ -22,8 +22,9 @@ RESULT = Result(
         " {bootstrap[confidence]:.0%} intervals and p from leaving out {cluster}s (* significant after Holm's"
         " adjustment). Bounds of r: ends if missing scores had any value. Fluctuation: largest size of a difference"
         " over datasets and variants of one kind; in brackets the largest among edits without meaning (the floor), and"
-        " how often chance exceeds the floor. A correlation is blind to a shift of all scores, which MAE and kappa see."
-        " After Li et al. (2025), Table 3, which has no intervals and no floor.",
+        " how often the fluctuation would exceed the floor if every edit moved scores alike. A correlation is blind to"
+        " a shift of all scores, which MAE and kappa see. After Li et al. (2025), Table 3, which has no intervals and"
+        " no floor.",
     ),
     figure=Shown(
         block={
@@ -49,10 +50,10 @@ RESULT = Result(
             "row_height_in": v.ROW,
             "columns": v.COLUMNS,
         },
-        caption="A correlation with golden scores ({golden}) under conditions and orders of the prompt ({shown}), with"
-        " {bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. If differences are shown, they are those"
-        " from the study's first condition and strategy, on the same items; the grey band is the largest size of such a"
-        " difference among edits without meaning.",
+        caption="Correlation with golden scores ({golden}) under conditions and orders of the prompt (shown: {shown}),"
+        " with {bootstrap[confidence]:.0%} intervals from leaving out {cluster}s. If differences are shown, they are"
+        " those from the study's first condition and strategy, on the same items; the grey band is the largest size of"
+        " such a difference among edits without meaning.",
         notes="If correlations are shown, the dotted line is the first condition's. Overlapping intervals do not show"
         " that two correlations are alike: look at their difference. After Li et al. (2025), Figure 5, which has"
         " neither intervals nor band.",

@@ -18,8 +18,8 @@ RESULT = Result(
         caption="How many items get each score under conditions and orders of the prompt (first reads), on the items"
         " that are read under all of them. None (-1 in the CSV file) counts answers that give no score.",
         notes="Constrained counts answers that gave a score only when nothing else was allowed. Rows of golden scores"
-        " come first: human is the mean of people's scores, labels that of labels of the dataset, both rounded, halves"
-        " up. After Li et al. (2025), Equations 3 and 4 and Figure 6.",
+        " come first: human is the mean of people's scores, labels the mean of those that came with the dataset, both"
+        " rounded, halves up. After Li et al. (2025), Equations 3 and 4 and Figure 6.",
     ),
     figure=Shown(
         block={
