@@ -156,7 +156,8 @@ class Cell:
         repeats: reads of each prompt. copied: share of these that are copies of the first.
         prompts: what each prompt of an item adds to each score, standard deviation in log-odds.
         own: the same, for what a group adds to each score in all prompts.
-        asked: whether a read that is lost was asked for.
+        asked: whether a read that is lost was asked for. here: whether the judge was asked here, so that scores and
+            probabilities are of one answer at a known temperature.
         stray: reads of an ordering that no other item has.
     """
 
@@ -182,6 +183,7 @@ class Cell:
     one_hot: bool = False
     copied: float = 0.0
     asked: bool = True
+    here: bool = False
     stray: int = 0
 
 
@@ -199,7 +201,9 @@ CELLS = (
     right("nine orderings agree, the usual one adds 1 or 2 points to 20%", 1, effect=usual_scores_higher(0.2, 2)),
     right("highest score in 96% of the reads, in 60% of the usual ordering", 1, effect=hidden_ceiling),
     wrong("first position worth .01 log-odds", 2, effect=first(0.01), soft=True, groups=400),
-    right("first position worth .01 log-odds", 2, EQUIVALENT, 0.8, effect=first(0.01), soft=True, groups=400),
+    right(
+        "first position worth .01 log-odds", 2, EQUIVALENT, 0.8, effect=first(0.01), soft=True, here=True, groups=400
+    ),
     *(  # .6 log-odds: SD of items .102, at the margin of .1; 1: .17
         wrong(
             f"written scores of groups move by {size:g} log-odds, probabilities of another call do not",
@@ -213,7 +217,8 @@ CELLS = (
         )
         for size, groups, per_group in ((0.6, 400, 1), (0.6, 200, 1), (0.6, 100, 4), (1.0, 200, 1))
     ),
-    *(right("no effect", 3, EQUIVALENT, 0.8, soft=True, groups=groups, per_group=2) for groups in (200, 400)),
+    right("no effect", 3, EQUIVALENT, 0.8, soft=True, here=True, groups=200, per_group=2),
+    right("no effect, whose answers they are is not known", 3, EQUIVALENT, 0.8, soft=True, groups=400, per_group=2),
     wrong("60% of the scores up to 2 lost in the usual ordering", 6, lost=low_lost(0.6), groups=400),
     right("the same beside a shift of one ordering", 6, lost=low_lost(0.3), effect=shifted(0.8), groups=400),
     wrong("each row three times", 7, CHANGED, repeats=3, copied=1.0),
@@ -370,6 +375,8 @@ def answers(cell: Cell, studies: int, seed: int) -> Iterator[bool]:
         numbers = range(start, min(start + TOGETHER, studies))
         parts = [reads(cell, np.random.default_rng([seed, stream, k])).assign(judge=f"judge{k}") for k in numbers]
         statistics = estimates.of_card(estimates.scores_of(pd.concat(parts, ignore_index=True)))
+        if cell.here:
+            statistics["position_preference"] = statistics["position_preference"].assign(temperature=1.0)
         yield from (counts(made, cell) for made in card.cards(statistics))
 
 

@@ -183,7 +183,7 @@ def test_one_decimal_is_too_coarse_and_two_are_not():
 
 def test_what_positions_add_to_written_scores_beyond_probabilities_has_its_size_and_bound():
     """Half of the items gain 1 log-odds at the first position, half lose it, and probabilities do not move."""
-    score, shares = drawn(4, items=800)
+    score, shares = drawn(4, items=1200)
     row = rows(score, probabilities=shares)["written"]
     assert (row["bound"] < 0.1, row["low"]) == (True, 0.0)
     few = rows(score[:50], probabilities=shares[:50])["written"]

@@ -30,6 +30,7 @@ MOST_ORDERINGS = 24  # of blocks that are tested
 FEWEST_ORDERINGS = 5  # without one of fewer, too little is left
 FEWEST_ITEMS = 20  # that were read in an ordering, if items have orderings of their own
 STEPS = np.linspace(0, 1, 11)
+FIRST_ORDER = 1.1  # what positions add to scores is some 10% larger than to first order, where it is .1 points
 TAIL = 1.645  # standard errors up to a one-sided bound at 5%
 CLEARLY = 2.0  # standard errors by which a position has more failures than others
 CELLS_AT_ONCE = 4_000_000
@@ -416,7 +417,7 @@ def _written(block: Block, power: float) -> Iterator[Row]:
     variance -= np.bincount(item, np.einsum("ip,ipq,iq->i", away, products[item], away))
     of = spread.root(spread.mean_interval(variance, group, confidence=CONFIDENCE, level=LEVEL))
     row: Row = {"cause": WRITTEN, "readout": Readout.HARD, "sd": of.estimate, "low": of.low, "high": of.high}
-    row |= {"bound": of.inner_high, "p": 1.0}
+    row |= {"bound": FIRST_ORDER * of.inner_high, "p": 1.0}
     if block.design.shared and 1 < len(block.orderings[0]) <= MOST_ORDERINGS:  # together in the items of a group
         rest = block.ordering_means(block.matrix("score") - block.matrix("expected_score"))
         is_read = ~np.isnan(rest)
