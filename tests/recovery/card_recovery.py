@@ -247,6 +247,9 @@ def words(cell: Cell, studies: int, seed: int) -> Iterator[str]:
         numbers = range(first, min(first + TOGETHER, studies))
         parts = [reads(cell, np.random.default_rng([seed, stream, k])).assign(judge=f"judge{k}") for k in numbers]
         statistics = estimates.of_card(estimates.scores_of(pd.concat(parts, ignore_index=True)))
+        if cell.soft:  # scores and probabilities are of one answer
+            temperature = 0.0 if cell.greedy else 1.0
+            statistics["position_preference"] = statistics["position_preference"].assign(temperature=temperature)
         yield from (made.verdict.word for made in card.cards(statistics))
 
 
