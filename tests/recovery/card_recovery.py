@@ -247,10 +247,15 @@ def words(cell: Cell, studies: int, seed: int) -> Iterator[str]:
         numbers = range(first, min(first + TOGETHER, studies))
         parts = [reads(cell, np.random.default_rng([seed, stream, k])).assign(judge=f"judge{k}") for k in numbers]
         statistics = estimates.of_card(estimates.scores_of(pd.concat(parts, ignore_index=True)))
-        if cell.soft:  # scores and probabilities are of one answer
-            temperature = 0.0 if cell.greedy else 1.0
-            statistics["position_preference"] = statistics["position_preference"].assign(temperature=temperature)
-        yield from (made.verdict.word for made in card.cards(statistics))
+        yield from (made.verdict.word for made in card.cards(state_temperature(statistics, cell)))
+
+
+def state_temperature(statistics: dict[str, pd.DataFrame], cell: Cell) -> dict[str, pd.DataFrame]:
+    """Statistics of a judge that was asked here: scores and probabilities, where these are known, are of one answer."""
+    if not cell.soft:
+        return statistics
+    preference = statistics["position_preference"].assign(temperature=0.0 if cell.greedy else 1.0)
+    return statistics | {"position_preference": preference}
 
 
 @cache

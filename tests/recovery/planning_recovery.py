@@ -167,7 +167,7 @@ def made(cell: Cell, studies: int, seed: int) -> Iterator[card.Card]:
             log_odds=estimates.LOG_ODDS,
             r=estimates.R,
         )
-        yield from card.cards(found)
+        yield from card.cards(card_recovery.state_temperature(found, cell))
 
 
 def needed(cell: Planned, studies: int, seed: int) -> float:
