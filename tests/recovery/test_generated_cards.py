@@ -81,7 +81,7 @@ def study(seed):
 
 
 def problems(made):
-    """What does not agree on a card of scores."""
+    """Contradictions on a card of scores."""
     evidence, decided, record = made.evidence, made.verdict, made.to_dict()
     rows, headline = {row.name: row for row in decided.table}, record["headline"]
     text = " ".join([headline, *decided.reasons, decided.advice])

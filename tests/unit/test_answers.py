@@ -47,7 +47,7 @@ def spelled(text: str | None) -> list[str | None]:
 
 
 def rows(parser: str) -> list[tuple[str, str, dict, list[str | None]]]:
-    """What a group of answers is about, the expected outcome, options of the parser, and the answers."""
+    """Subject, expected outcome, parser options and texts of each group of answers."""
     groups = yaml.safe_load((FOLDER / f"{parser}.yaml").read_text(encoding="utf-8"))
     return [
         (

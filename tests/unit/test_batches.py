@@ -457,7 +457,7 @@ def test_where_results_never_come_whole_the_record_stays_and_the_answers_are_sto
 
 
 def test_of_a_batch_without_all_its_results_the_budget_holds_what_has_no_answer(study, tmp_path):
-    """Of 8 calls, 4 are answered and 2 are under way: 2 are left. When the batch gives the rest, all 8 are used."""
+    """A budget of 8 calls has 2 left while 4 are answered and 2 under way, and none when the batch gives the rest."""
     batch = later(study)
     study.server.end(batch, [study.server.answer(name) for name in study.ids[:4]])
     batch.completed = 6

@@ -17,7 +17,9 @@ from typer.testing import CliRunner
 
 import rubric_order as ro
 from rubric_order import probes
+from rubric_order.cards import card
 from rubric_order.commands.app import app
+from rubric_order.library import estimates
 from rubric_order.prompts import orderings
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
@@ -242,6 +244,14 @@ def test_cards_are_the_same_from_a_table_and_from_a_file(plain, tmp_path):
     assert first.splitlines()[-1].startswith("  Orderings: ")
     assert other == repr(cards[0])
     assert cards.plot().axes
+
+
+def test_scores_of_a_known_temperature_need_not_be_shown_to_follow_probabilities(plain):
+    """Both are of one answer of a judge that was asked here; those of a table may be of two calls."""
+    statistics = estimates.of_card(estimates.scores_of(plain[plain["judge"] == "even"]))
+    here = statistics | {"position_preference": statistics["position_preference"].assign(temperature=1.0)}
+    words = [made.verdict.word for given in (statistics, here) for made in card.cards(given)]
+    assert words == ["cannot tell", "equivalent"]
 
 
 def test_the_order_of_rows_and_rows_that_stand_twice_do_not_change_a_verdict(plain):

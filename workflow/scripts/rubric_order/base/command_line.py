@@ -127,7 +127,7 @@ def _named_path(text: str) -> tuple[str, Path]:
 
 
 def is_asked_for(pattern: str, variable: str) -> bool:
-    """Whether `pattern` matches a word of this program's command line, or of that of the program that started it.
+    """True if `pattern` matches a word of this program's command line, or of that of the program that started it.
 
     Snakemake starts programs for single jobs without naming its targets: the environment variable `variable` says so.
     """

@@ -340,7 +340,7 @@ class Scores(Stage):
         return self.run.judge(wildcards).shards
 
     def second_request(self, wildcards: Wildcards) -> bool:
-        """Whether a judge gets second requests, which change the answers to the same first requests."""
+        """True if a judge gets second requests, which change the answers to the same first requests."""
         return self.run.judge(wildcards).second_request
 
     @untracked

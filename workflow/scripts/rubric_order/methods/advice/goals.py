@@ -191,7 +191,7 @@ class _OfCard(Predictor):
         return ends[0], ends[1]
 
     def reaches(self, shape: Shape, groups: float, target: float) -> bool:
-        """Whether the upper end of the errors is good enough; stops early if a share cannot reach the target."""
+        """True if the upper end of the errors is good enough; stops early if a share cannot reach the target."""
         return better(self.asked.goal, self._at(shape, groups, self.times(shape)[1], enough=target), target)
 
     def times(self, shape: Shape) -> tuple[float, float]:
