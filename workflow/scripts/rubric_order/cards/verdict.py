@@ -287,7 +287,7 @@ def _beyond(evidence: Evidence, row: Row) -> str:
 def _open_readouts(evidence: Evidence) -> Iterator[str]:
     """The sentence that written scores are not shown to follow the option probabilities that decide on single items.
 
-    With a known temperature, both come from one answer of a judge that was asked here, and follow each other.
+    With a known temperature, both come from one answer of a judge that was asked here, but for second requests.
     """
     one_answer = not math.isnan(evidence.temperature)
     if not evidence.hard or evidence.spread.readout != Readout.SOFT or evidence.written_spread.shown or one_answer:
