@@ -681,7 +681,7 @@ UNSEEN = {"points": 0.6, "usual": 0.9}
         (
             {},
             BY_BOTH
-            | cause("written", p=0.4, sd=0.05, low=0.0, high=0.14, bound=0.12)
+            | cause("written", p=0.4, sd=0.05, low=0.0, high=0.14, bound=0.12, second=False)
             | {"spread": dataclasses.replace(PLAIN.spread, readout="soft")},
             "cannot tell",
             "beyond their probabilities is 0.05 [0.00, 0.14] points (SD; margin 0.1), not shown to be less",

@@ -19,6 +19,7 @@ import rubric_order as ro
 from rubric_order import probes
 from rubric_order.cards import card
 from rubric_order.commands.app import app
+from rubric_order.contracts.scores import CONSTRAINED
 from rubric_order.library import estimates
 from rubric_order.prompts import orderings
 from rubric_order.simulation import studies
@@ -247,11 +248,20 @@ def test_cards_are_the_same_from_a_table_and_from_a_file(plain, tmp_path):
 
 
 def test_scores_of_a_known_temperature_need_not_be_shown_to_follow_probabilities(plain):
-    """Both are of one answer of a judge that was asked here; those of a table may be of two calls."""
-    statistics = estimates.of_card(estimates.scores_of(plain[plain["judge"] == "even"]))
-    here = statistics | {"position_preference": statistics["position_preference"].assign(temperature=1.0)}
-    words = [made.verdict.word for given in (statistics, here) for made in card.cards(given)]
-    assert words == ["cannot tell", "equivalent"]
+    """Both are of one answer of a judge that was asked here, but for second requests; a table may have two calls."""
+    scores = estimates.scores_of(plain[plain["judge"] == "even"])
+    second = scores.assign(pattern=np.where(np.arange(len(scores)) % 20, "label", CONSTRAINED))
+
+    def words(scores: pd.DataFrame, temperature: float) -> list[str]:
+        statistics = estimates.of_card(scores)
+        preference = statistics["position_preference"].assign(temperature=temperature)
+        return [made.verdict.word for made in card.cards(statistics | {"position_preference": preference})]
+
+    assert [words(scores, np.nan), words(scores, 1.0), words(second, 1.0)] == [
+        ["cannot tell"],
+        ["equivalent"],
+        ["cannot tell"],
+    ]
 
 
 def test_the_order_of_rows_and_rows_that_stand_twice_do_not_change_a_verdict(plain):

@@ -289,11 +289,11 @@ def _open_readouts(evidence: Evidence) -> Iterator[str]:
 
     With a known temperature, both come from one answer of a judge that was asked here, but for second requests.
     """
-    one_answer = not math.isnan(evidence.temperature)
-    if not evidence.hard or evidence.spread.readout != Readout.SOFT or evidence.written_spread.shown or one_answer:
+    if not evidence.hard or evidence.spread.readout != Readout.SOFT or evidence.written_spread.shown:
         return
     for row in evidence.causes_of(causes.WRITTEN):
-        if not row["bound"] < evidence.spread.margin and not row["low"] > 0:
+        one_answer = not (math.isnan(evidence.temperature) or row["second"])
+        if not one_answer and not row["bound"] < evidence.spread.margin and not row["low"] > 0:
             size = "not known" if math.isnan(row["bound"]) else f"{_beyond(evidence, row)}, not shown to be less"
             yield f"What positions do to single written scores beyond their probabilities is {size}: read more items."
 

@@ -3,6 +3,8 @@
 from rubric_order.contracts.contract import Column, Contract
 from rubric_order.contracts.reads import PLAN
 
+CONSTRAINED = "constrained"  # pattern of a label that only a second, constrained request gave
+
 SCORES = Contract(
     "scores",
     "results/scores/{study}/{dataset}/{judge}.parquet",

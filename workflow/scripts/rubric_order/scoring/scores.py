@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from rubric_order import probes
 from rubric_order.base import parquet
 from rubric_order.contracts.responses import reason_of
+from rubric_order.contracts.scores import CONSTRAINED
 from rubric_order.judging.second_requests import completed
 from rubric_order.parsing import decisions
 from rubric_order.parsing.choices import Choice
@@ -22,7 +23,6 @@ from rubric_order.probes import Probe, Question
 MISSING = "no_response"
 # Columns that scores are made from. The last column exists only if a judge gets second requests.
 RESPONSES = ["request_id", "text", "error", "finish_reason", "option_logprobs", "constrained_text"]
-CONSTRAINED = "constrained"  # form of a label that only a second, constrained request gave
 
 Questions = tuple[Question, ...]
 Choices = tuple[Choice, ...]

@@ -10,11 +10,11 @@ from rubric_order.base import levels
 from rubric_order.base.conditions import parts
 from rubric_order.base.keys import EVERY, KEYS, VALUES
 from rubric_order.base.rows import Row, blocks_by
+from rubric_order.contracts.scores import CONSTRAINED
 from rubric_order.methods.uncertainty import distributions, resampling
 
 SHARED = [key for key in KEYS if key not in ("condition", "strategy")]
 COLUMNS = [*KEYS, "item_id", "group_id", "human_score", "read_index", "ordering", "pattern", *VALUES.values()]
-CONSTRAINED = "constrained"  # pattern of an answer in which only a score was allowed
 NEUTRAL = "neutral"  # kind of variants whose edits do not change the meaning
 TOGETHER = "together"  # kind of variants that are asked for in one request
 IDS, REFERENCE = "ids", "reference"

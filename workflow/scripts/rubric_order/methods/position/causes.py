@@ -19,6 +19,7 @@ import numpy as np
 
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
+from rubric_order.contracts.scores import CONSTRAINED
 from rubric_order.methods.position import order_tests, preference, repetition, spread
 from rubric_order.methods.position.blocks import Block, matrix_of
 from rubric_order.methods.uncertainty import additive, cluster_robust, rao_scott, resampling
@@ -417,7 +418,8 @@ def _written(block: Block, power: float) -> Iterator[Row]:
     variance -= np.bincount(item, np.einsum("ip,ipq,iq->i", away, products[item], away))
     of = spread.root(spread.mean_interval(variance, group, confidence=CONFIDENCE, level=LEVEL))
     row: Row = {"cause": WRITTEN, "readout": Readout.HARD, "sd": of.estimate, "low": of.low, "high": of.high}
-    row |= {"bound": FIRST_ORDER * of.inner_high, "p": 1.0}
+    second = "pattern" in block.table and bool((block.table.loc[both, "pattern"] == CONSTRAINED).any())
+    row |= {"bound": FIRST_ORDER * of.inner_high, "p": 1.0, "second": second}
     if block.design.shared and 1 < len(block.orderings[0]) <= MOST_ORDERINGS:  # together in the items of a group
         rest = block.ordering_means(block.matrix("score") - block.matrix("expected_score"))
         is_read = ~np.isnan(rest)

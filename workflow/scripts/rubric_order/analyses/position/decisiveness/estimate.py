@@ -14,7 +14,7 @@ from rubric_order.methods import tidy
 from rubric_order.methods.position import blocks, causes, copies, sampling, selections
 from rubric_order.methods.uncertainty import resampling
 
-READ = ["item_id", "group_id", "read_index", "ordering", "score", "expected_score", "failure"]
+READ = ["item_id", "group_id", "read_index", "ordering", "score", "expected_score", "failure", "pattern"]
 COLUMNS = {"scores": [*KEYS, *READ, *selections.READOUTS.values()]}
 
 
