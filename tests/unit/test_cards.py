@@ -664,13 +664,13 @@ UNSEEN = {"points": 0.6, "usual": 0.9}
             PREFERS | FOUND,
             cause("scale", ordering="3 2 1", times=2.0, tests={"preference": 0.4}),
             "biased",
-            "(3 2 1: 2.0 times as sure), no preference of a position is left",
+            "Ordering 3 2 1 is 2.0 times as sure as others. With that, no test finds a preference",
         ),
         (
             {},
             cause("copies", cells=40, differ=0.0, orderings=0.5),
             "cannot tell",
-            "Repeats never differ (40 prompts), orderings in 50%",
+            "Repeats of one prompt never differ (40 prompts), two orderings of an item in 50%",
         ),
         (
             {},
@@ -714,9 +714,9 @@ def test_a_finding_has_to_survive_other_causes_and_smallness_needs_what_shows_it
 def test_copies_come_first_on_a_card_and_nothing_is_said_of_chance():
     found = dataclasses.replace(PLAIN, **cause("copies", cells=40, differ=0.0, orderings=0.5))
     verdict_of = verdict.judge(found)
-    assert verdict_of.reasons[0].startswith("Repeats never differ")
+    assert verdict_of.reasons[0].startswith("Repeats of one prompt never differ")
     assert "chance is not known" in verdict_of.reasons[0] or "What chance does is not known" in verdict_of.reasons[0]
-    assert "Read each prompt in two calls" in verdict_of.advice
+    assert "Read each prompt in two independent calls" in verdict_of.advice
 
 
 def test_the_table_of_a_card_has_what_decides():
@@ -772,6 +772,7 @@ def test_one_score_is_judged_in_each_ordering():
         ({}, {"crossed": False}, "strategy balanced"),
         ({"saturated": True}, {"discordant_share": 0.02}, "sees the rubric"),
         (FOUND, cause("failures", tests=UNSEEN, **LOST), "Find out why scores are missing"),
+        ({}, cause("failures", **LOST), "Find out why scores are missing"),
         ({}, {"spread": MOVED}, "For single items, average"),
         (
             FOUND,
@@ -781,7 +782,7 @@ def test_one_score_is_judged_in_each_ordering():
         (
             FOUND,
             {"spread": dataclasses.replace(PLAIN.spread, orderings=6, needed=Interval(1))},
-            "Averaging takes 6 calls",
+            "Draw an ordering for each text at random: its score typically lies within 0.1 points",
         ),
         (FOUND, {"shared": False}, "Averaging takes 4 calls per text."),  # 400 reads of 100 items
     ],

@@ -41,7 +41,7 @@ ORDERS = "Read each text with its criteria in several orders, so that each crite
 ONE = "A prompt that asks for one criterion has no order of criteria."
 VARY = "Judge texts that differ more."
 INDEPENDENT = " of texts that are independent of each other"
-LOOK = "Look at the answers that lack scores first: a longer answer, or fewer criteria a prompt, may bring them."
+LOOK = "Look at the answers that lack scores first: room for longer ones, or fewer criteria a prompt, may help."
 VERDICTS = (BIASED, EQUIVALENT, CANNOT_TELL)
 MOST_NAMED = 12  # criteria that a sentence lists
 ALL, OWN = 4, 2  # factors of p-values: two pooled tests at half of the level; Holm's p-values at half of it
@@ -185,8 +185,9 @@ def _lost(shifts: pd.DataFrame, row: Row) -> dict[str, str]:
         shares = shifts["n_failed"] / (shifts["n_failed"] + shifts["n_scores"])
         at = shares.idxmax()
         position = int(shifts.loc[at, "position"])
-        most = f"most at position {position}: {shares[at]:.1%} there."
-        reasons[f"Scores are missing more often at some positions, {most}"] = LOOK
+        alone = shares[at] == shares.sum()
+        where = f"position {position} alone" if alone else f"some positions, most at position {position}"
+        reasons[f"More scores are missing at {where}: {shares[at]:.1%} there."] = LOOK
     if asked and n_failed / asked > verdict.MOST_FAILED:
         reasons[f"{n_failed:,.0f} of {asked:,.0f} scores are missing, and those could change the result."] = LOOK
     return reasons

@@ -38,10 +38,10 @@ def headline(evidence: Evidence, verdict: verdicts.Verdict) -> Headline:
     """The number that made the verdict, then single scores and best answers that change, each with an interval."""
     parts = [*_effect(evidence, verdict), *_decisions(evidence)]
     if evidence.copied:
-        parts = ["what chance does is not known, because repeats hardly ever differ", *parts]
+        parts = ["what chance does is not known, since repeats look like copies", *parts]
     if verdict.word == verdicts.CANNOT_TELL and any(verdicts.apart(evidence)):
         # Option probabilities are no evidence on the scores that users see.
-        parts = ["option probabilities do not show what the order does to the written scores, which users see"]
+        parts = ["option probabilities do not show what the order does to these written scores, which users see"]
     if evidence.readouts and evidence.failed_share > verdicts.MOST_FAILED:
         # If most reads have no score, no size is given.
         failed = f"{verdicts.percent(evidence.failed_share)} of the reads have no score"

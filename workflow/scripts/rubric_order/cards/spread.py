@@ -14,6 +14,7 @@ NEARLY_ALL = 0.995  # larger shares are written as 100%
 ENDS = ("", "_low", "_high")  # endings of names in JSON: for an estimate, and for the ends of its interval
 AT_MOST = "at most "
 SMALL_SHARE = 0.1  # shares below it are written with a decimal
+LEAST = 0.0005  # smaller shares are written as 0.0%
 
 
 @dataclass(frozen=True)

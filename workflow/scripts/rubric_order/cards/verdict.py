@@ -40,6 +40,14 @@ READ_AS: dict[str, str] = {Readout.HARD: "", Readout.SOFT: " by the option proba
 POINTS_AS = {Readout.HARD: "", Readout.SOFT: " (expected scores)"}
 AVERAGE = "Average the scores over these orderings: a score from one ordering carries the bias."
 AVERAGE_PROBABILITIES = "Where expected scores or probabilities are used, average them over these orderings."
+APART = (
+    "Read each prompt in two independent calls, or state that the temperature is 0. Until then, average over these "
+    "orderings."
+)
+DRAW = (
+    "Draw an ordering for each text at random: its score typically lies within {margin:g} points of the mean over all orderings. "
+    "Scores from one ordering for all texts carry the bias."
+)
 ONE_ORDER = "As far as the order goes, one ordering is enough. The judge can still be wrong or lenient in every one."
 SINGLE_ITEMS = "For single items, average over these orderings. Means over many items hardly depend on the order."
 UNREAD = (
@@ -59,8 +67,8 @@ EFFECTS = {
     SINGLE: ("an", "ordering moves single items, up or down, by", "points (SD)"),
 }
 SMALL = "Detectable, but smaller than the margin"
-ONLY_POINTS = "only points are compared"
-NO_POSITION = f"no preference of a position is left, so {ONLY_POINTS}"
+ONLY_POINTS = "only mean scores are compared"
+NO_POSITION = "no test finds a preference for a position"
 MISSED = 0.05  # probability of seeing no change, if the share that changes is at its upper bound
 WRITTEN_AS_0 = 0.005  # smaller values are written as 0 with two decimals
 UNBOUNDED = 20.0  # log-odds or points; a larger end of an interval bounds nothing
@@ -191,7 +199,7 @@ def differs(evidence: Evidence) -> bool:
 def _cause_words(row: Row) -> str:
     """The sentence on a cause that was found."""
     if row["cause"] == causes.SCALE:
-        return f"With a scale for each ordering ({row['ordering']}: {row['times']:.1f} times as sure), {NO_POSITION}."
+        return f"Ordering {row['ordering']} is {row['times']:.1f} times as sure as others. With that, {NO_POSITION}."
     if "orderings" in row:
         return f"With {row['orderings']} orderings, positions and single orderings cannot be separated: {ONLY_POINTS}."
     if row["cause"] == causes.ONE_ORDERING:
@@ -202,7 +210,7 @@ def _cause_words(row: Row) -> str:
             f"the score in position {row['could']}."
         )
     if "position" in row:
-        where = f"most often where the item's usual answer stands in position {row['position']} ({_p(row['p'])})"
+        where = f"most often where an item's commonest score stands in position {row['position']} ({_p(row['p'])})"
         shift = (
             f" Depending on these, the usual ordering shifts the mean by {_ends(row)} points." if "low" in row else ""
         )
@@ -254,9 +262,9 @@ def _unknown(evidence: Evidence) -> Iterator[str]:
         row = evidence.causes_of(causes.COPIES)[0]
         rare = f"differ in {percent(row['differ'])} of the pairs" if row["differ"] else "never differ"
         yield (
-            f"Repeats {rare} ({row['cells']:,} prompts), orderings in {percent(row['orderings'])}: the repeats are "
-            f"{'mostly ' * (row['differ'] > 0)}copies, unless the temperature was {'near ' * (row['differ'] > 0)}0. "
-            "What chance does is not known."
+            f"Repeats of one prompt {rare} ({row['cells']:,} prompts), two orderings of an item in "
+            f"{percent(row['orderings'])}: the repeats are {'mostly ' * (row['differ'] > 0)}copies, unless the "
+            f"temperature was {'near ' * (row['differ'] > 0)}0. What chance does is not known."
         )
 
 
@@ -370,7 +378,9 @@ def _reasons(evidence: Evidence, rows: Sequence[Estimand], word: str) -> Iterato
         yield from () if negligible else (no_finding(evidence.tests),)
         small = "; ".join(_small_words(evidence, row) for row in rows if row.required)
         yield f"All effects are smaller than their margins: {small}."
-        yield from (f"{sentence} Such changes are small, go up and down, and cancel in means." for sentence in single)
+        cancel = " Such changes are small, go up and down, and cancel in means."
+        some = any(share.high >= spread.LEAST for share in (evidence.spread.scores, evidence.spread.best))
+        yield from (f"{sentence}{cancel * some}" for sentence in single)
         return
     if not evidence.crossed and evidence.n_orderings > 1 and evidence.points.usual.known:
         usual = interval_text(evidence.points.usual, "+z.2f") + f" points{POINTS_AS[evidence.points.name]}"
@@ -467,6 +477,7 @@ def _remedy(evidence: Evidence, rows: Sequence[Estimand], planned: groups.Groups
     """Advice on how reads would answer the question, for the first condition that holds."""
     more = groups.sentence(planned) if planned else ""
     explained = [cause.name for row in rows for cause in row.explained]
+    lost = any(row["p"] <= causes.LEVEL for row in evidence.causes_of(causes.FAILURES))
     uncrossed = evidence.n_orderings == 1 or not evidence.crossed or not evidence.main.v.known
     remedies = (
         (_silent(evidence), UNREAD),
@@ -476,9 +487,12 @@ def _remedy(evidence: Evidence, rows: Sequence[Estimand], planned: groups.Groups
             "Read items in orderings in which every score stands in every position, as strategy balanced does.",
         ),
         (_few_groups(evidence), f"Read more groups of items, at least {enough.FINDING.least}. {more}".rstrip()),
-        (evidence.copied, "Read each prompt in two calls, or state that the temperature is 0. Average until then."),
-        (causes.FAILURES in explained, "Find out why scores are missing in some orderings, and read those again."),
-        (explained, _calls("Average over these orderings, and look at the one that differs.", evidence)),
+        (evidence.copied, APART),
+        (
+            causes.FAILURES in explained or lost,
+            "Find out why scores are missing in some orderings, and read those again.",
+        ),
+        (explained, f"Look at the ordering that differs. Until then: {_calls(AVERAGE, evidence)}"),
         (evidence.spread.verdict == equivalence.NOT_SHOWN, _calls(SINGLE_ITEMS, evidence)),
         (is_stable(evidence) and not order_tests.findings(evidence.tests), STABLE),
         (evidence.one_score, "Judge items that differ more, or look at option probabilities."),
@@ -488,8 +502,10 @@ def _remedy(evidence: Evidence, rows: Sequence[Estimand], planned: groups.Groups
 
 
 def _calls(average: str, evidence: Evidence) -> str:
-    """Advice to average, with the calls that averaging costs."""
+    """Advice to average, with the calls that this costs; to draw an ordering for each text, where one is enough."""
     orderings = evidence.n_orderings
+    if evidence.spread.needed.estimate <= 1:
+        return DRAW.format(margin=evidence.spread.margin)
     most = orderings if evidence.shared else round((evidence.n_reads + evidence.n_failed) / evidence.n_items)
     return f"{average} {spread.calls(evidence.spread, most)}"
 

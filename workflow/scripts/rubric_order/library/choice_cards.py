@@ -419,7 +419,7 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
     elif found.excess.known:
         noise = f"; two orders disagree {written(found.excess, '+z.0%')} more often than two reads of one order"
     if best.biased:
-        noise = f", of which chance alone makes at most {found.chance:.0%}: the order decides"
+        noise = f", more than the {found.chance:.0%} that chance alone could make: the order decides"
     winners = [f"Two orders have different winners in {written(found.changed, '.1%')} of the comparisons{noise}."]
     winners = winners if found.changed.known else []
     worth = "What a position adds is not known: too few comparisons have different winners"
@@ -430,7 +430,7 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
         worth = f"{which} adds {written(log_odds.value, '+z.2f')} to a candidate's log-odds over {over}"
     if found.always:
         worth += f"; only its sign is known, since position {found.always} wins wherever the winners differ"
-    alone = f"{1 - found.crossed:.0%} of the comparisons are read in one order alone"
+    alone = f"{1 - found.crossed:.0%} of the comparisons are read in a single order of their candidates"
     worth = worth if crossed else f"{alone}. {worth}, among comparisons of the same two candidates"
     explained = [cause.sentence for cause in log_odds.explained if log_odds.found]
     lost = [] if explained else [cause.sentence for cause in log_odds.causes]
@@ -439,7 +439,7 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
     limits = [found.limits] if found.limits else []
     if word == BIASED:
         if not log_odds.biased:
-            worth += ", on average over comparisons"
+            worth += ", on average over comparisons: what it adds in some, it takes away in others"
         ahead = found.always or not log_odds.biased
         lost = [cause.sentence for cause in log_odds.causes]
         return word, (*[f"{worth}.", *winners][:: -1 if ahead else 1], *limits, *lost), BOTH_ORDERS
@@ -469,7 +469,7 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
     if explained:
         advice = "Look at the reads without a choice first: ask again, or mend the prompt."
         return word, (*explained, f"{worth}, but losses can explain it.", *winners), advice
-    may = small if reach < log_odds.margin else f"it may be 0, and more than {log_odds.margin:g}"
+    may = small if reach < log_odds.margin else f"it may be 0, or more than the margin of {log_odds.margin:g}"
     advice = "Read more comparisons, each in all orders" + (", and twice in each." if single.missing else ".")
     if not crossed:
         advice = "Read each comparison in all orders: then fewer reads show more."
@@ -503,7 +503,7 @@ def facts(found: Evidence) -> list[tuple[str, str]]:
     rows = [
         ("Share of each position among the choices", ", ".join(f"{place.estimate:.0%}" for place in found.places)),
         ("Comparisons with different winners in two orders", written(found.changed, ".0%")),
-        ("Of reads in two orders, more disagree than in one", written(found.excess, "+z.0%")),
+        ("Disagreement of two orders less that of two reads of one order", written(found.excess, "+z.0%")),
         ("First position less last, log-odds", written(found.first_last, "+z.2f")),
     ]
     if found.n > 2:
@@ -525,7 +525,7 @@ def facts(found: Evidence) -> list[tuple[str, str]]:
     counts = found.counts
     rows += [
         ("Comparisons", f"{counts['n_items']:,} in {counts['n_groups']:,} groups"),
-        ("Read in several orders", f"{found.crossed:.0%} of them, at most {counts['n_orderings']} orders"),
+        ("Read in several orders", f"{found.crossed:.0%} of them; orders of one: at most {counts['n_orderings']}"),
         ("Reads", f"{counts['n_reads']:,} with a choice, {counts['n_failed']:,} without"),
     ]
     return rows
