@@ -45,8 +45,8 @@ APART = (
     "orderings."
 )
 DRAW = (
-    "Draw an ordering for each text at random: its score typically lies within {margin:g} points of the mean over all orderings. "
-    "Scores from one ordering for all texts carry the bias."
+    "Draw an ordering for each text at random: its score typically lies within {margin:g} points of the mean over all "
+    "orderings. Scores from one ordering for all texts carry the bias."
 )
 ONE_ORDER = "As far as the order goes, one ordering is enough. The judge can still be wrong or lenient in every one."
 SINGLE_ITEMS = "For single items, average over these orderings. Means over many items hardly depend on the order."
