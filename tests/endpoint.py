@@ -12,10 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-import psutil
 import pytest
-
-from rubric_order.judging.engines import sender
 
 
 @dataclass
@@ -190,8 +187,3 @@ def sigterm_as_the_main_thread_wakes():
         patch.setattr(queue, "SimpleQueue", Interrupted)
         yield
     assert came
-
-
-def senders_of(job):
-    """Ids of the processes that send the calls of a job; none before they have started."""
-    return [child.pid for child in psutil.Process(job).children() if sender.__name__ in child.cmdline()]

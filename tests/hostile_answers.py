@@ -9,6 +9,7 @@ traceback, or a score that was not planted.
 
 import contextlib
 import dataclasses
+import functools
 import json
 import math
 import os
@@ -345,15 +346,18 @@ def judge_of(kind):
 def engine_of(judge, bytes_for):
     """An engine whose endpoint answers each request with the bytes that a function makes."""
     engine = engines.load(judge)
-    prepare, connection = engine.protocol.prepare, engine.protocol.connection
+    protocol = engine.calls.protocol
+    prepare = protocol.prepare
 
     async def prepared(request):
-        return dataclasses.replace(await prepare(request), body=request)
+        ready = await prepare(request)
+        address, _, *others = ready.send.args
+        return dataclasses.replace(ready, send=functools.partial(protocol.post, address, request, *others))
 
     async def post(address, request, *, limit):
-        return connection._content(bytes_for(request))
+        return protocol.connection._content(bytes_for(request))
 
-    engine.protocol.prepare, connection.post = prepared, post
+    protocol.prepare, protocol.connection.post = prepared, post
     return engine
 
 

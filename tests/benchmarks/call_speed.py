@@ -2,12 +2,12 @@
 
     python tests/benchmarks/call_speed.py
 
-A server in a process of its own answers each call after 50 ms. A judge job (`judge_shard.py`, with journal, sender and
-store) and the bare OpenAI client ask it the same prompts, with as many calls under way, and take turns. Each is a
-process whose time and CPU count from its start to its end, those of the job's sender included and the server's not. The
-first table has a line a turn, and the ratios are medians over the turns. The second has the largest memory of the job
-and of its sender with 2,000 calls under way, for studies of several sizes, and the most calls that the server saw at
-once. There the server answers after 10 s: it sees so many only if they wait longer than it takes to send them.
+A server in a process of its own answers each call after 50 ms. A judge job (`judge_shard.py`, with journal and store)
+and the bare OpenAI client ask it the same prompts, with as many calls under way, and take turns. Each is a process
+whose time and CPU count from its start to its end, the server's not. The first table has a line a turn, and the ratios
+are medians over the turns. The second has the largest memory of the job with 2,000 calls under way, for studies of
+several sizes, and the most calls that the server saw at once. There the server answers after 10 s: it sees so many only
+if they wait longer than it takes to send them.
 """
 
 import argparse
@@ -25,7 +25,6 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psutil
 import pyarrow.parquet as pq
 from shard_memory import write_requests
 
@@ -101,18 +100,18 @@ def compare(address: str, folder: Path, requests: int, at_once: int, turns: int)
 
 def measure_memory(address: str, folder: Path, sizes: list[int], at_once: int) -> None:
     """Largest memory of jobs of several sizes with many calls under way."""
-    print(f"{'requests':>8} {'at once':>8} {'seconds':>8} {'CPU s':>7} {'ms CPU':>7} {'job: MB':>8} {'sender: MB':>11}")
+    print(f"{'requests':>8} {'at once':>8} {'seconds':>8} {'CPU s':>7} {'ms CPU':>7} {'MB':>8}")
     for number, requests in enumerate(sizes):
         of_size = folder / f"size-{number}"
         write_requests(of_size / "s/all.parquet", requests)
         count(address)
-        megabytes: dict[str, float] = {}
-        seconds, cpu = timed(lambda of_size=of_size, largest=megabytes: job(of_size, address, at_once, largest))
+        megabytes: list[float] = []
+        seconds, cpu = timed(lambda of_size=of_size, sizes=megabytes: job(of_size, address, at_once, sizes))
         asked, most = count(address)
         if asked != requests:
             sys.exit(f"{asked} calls were made for {requests} requests")
         row = f"{requests:8,} {most:8,} {seconds:8.1f} {cpu:7.1f} {1e3 * cpu / requests:7.2f}"
-        print(f"{row} {megabytes['job']:8.0f} {megabytes['sender']:11.0f}", flush=True)
+        print(f"{row} {max(megabytes):8.0f}", flush=True)
 
 
 def timed(run: Callable[[], None]) -> tuple[float, float]:
@@ -124,8 +123,8 @@ def timed(run: Callable[[], None]) -> tuple[float, float]:
     return time.perf_counter() - begun, cpu
 
 
-def job(folder: Path, address: str, at_once: int, megabytes: dict[str, float] | None = None) -> None:
-    """Run a judge job over an empty store; its largest memory, and that of its sender, go into `megabytes`."""
+def job(folder: Path, address: str, at_once: int, megabytes: list[float] | None = None) -> None:
+    """Run a judge job over an empty store; its memory goes into `megabytes`."""
     store = tempfile.mkdtemp(dir=folder)
     (folder / "judge.json").write_text(json.dumps({**JUDGE, "base_url": address, "concurrency": at_once}))
     settings = {"--requests": folder / "s/all.parquet", "--shard": 1, "--shards": 1, "--probes": "score_order"}
@@ -143,13 +142,10 @@ def job(folder: Path, address: str, at_once: int, megabytes: dict[str, float] | 
         sys.exit(f"the job ended with status {process.returncode}: {log.read_text()[-2000:]}")
 
 
-def watch(process: subprocess.Popen, megabytes: dict[str, float]) -> None:
-    """Read the largest memory of a job and of its sender until it ends."""
-    running = psutil.Process(process.pid)
+def watch(process: subprocess.Popen, megabytes: list[float]) -> None:
+    """Read the largest memory of a job until it ends."""
     while process.poll() is None:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            for name, pids in (("job", [process.pid]), ("sender", [child.pid for child in running.children()])):
-                megabytes[name] = max([megabytes.get(name, 0.0), *map(largest, pids)])
+        megabytes.append(largest(process.pid))
         time.sleep(0.2)
 
 

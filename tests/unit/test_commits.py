@@ -12,9 +12,8 @@ from factories import complete_judge, request
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines, open_calls
-from rubric_order.judging.engines.commits import Commits
 from rubric_order.judging.engines.limits import Amount
-from rubric_order.judging.open_calls import OpenCalls
+from rubric_order.judging.open_calls import Commits, OpenCalls
 from rubric_order.judging.store import Store
 
 MOST = Amount(1, 100, 0.5)
@@ -220,7 +219,7 @@ def test_a_job_that_ends_while_calls_are_written_sends_and_books_none_of_them(tm
     with running(lambda call: Reply(completion())) as endpoint:
         with job(endpoint, tmp_path, responses) as engine:
             assert disk.begun.acquire(timeout=30)
-            engine.end_early(5.0)
+            engine.calls.end_early(5.0)
             disk.ready.set()
         assert not endpoint.calls
     assert not responses
@@ -245,7 +244,7 @@ def test_a_job_that_waits_for_answers_sends_and_books_no_call_that_is_written_me
                 pass
             one.set()
             assert disk.begun.acquire(timeout=30)
-            engine.end_early(30.0)
+            engine.calls.end_early(30.0)
             disk.ready.set()
             time.sleep(0.3)
             others.set()

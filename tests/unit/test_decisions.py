@@ -398,7 +398,7 @@ def test_answers_are_read_by_the_names_of_their_questions(question, change, lost
     form, orders = Form("decisions", question), ((5, 4, 3, 2, 1), (1, 2, 3, 4, 5), (2, 1, 3, 4, 5))
     levels = tuple(Choice(str(k), text) for k, text in enumerate(LEVELS, start=1))
     prompt = Structured("A cat.", "How good is it?", levels, orders)
-    body = engines.load(judge_of(form)).protocol.body(prompt, judge_of(form))
+    body = engines.load(judge_of(form)).calls.protocol.body(prompt, judge_of(form))
     answer = DecisionModel(PREFERENCE).answer(body, "decisions")
     labels = [[option.label for option in shown] for shown in prompt.shown]
     whole = decisions.read_all(answer, form, labels)
@@ -451,7 +451,7 @@ def test_the_server_of_vllm_takes_what_is_sent_and_its_answers_are_read(question
     """Its own code builds the questions, and makes answers of the probabilities of its labels, one after the other."""
     types = pytest.importorskip("vllm.entrypoints.generate.structured_decisions.question_types")
     form, asked = Form("systemone", question), {"THREE": THREE, "TOGETHER": TOGETHER}[prompt]
-    body = engines.load(judge_of(form)).protocol.body(asked, judge_of(form))
+    body = engines.load(judge_of(form)).calls.protocol.body(asked, judge_of(form))
     answers, wanted = {}, []
     for number, (name, sent) in enumerate(body["questions"].items()):
         built = types.build_question(name, sent["type"], sent["instructions"], sent.get("criteria"), 26)
@@ -542,7 +542,7 @@ def test_a_key_that_an_answer_repeats_is_not_kept(monkeypatch):
 def test_the_most_that_a_call_can_use_covers_what_it_uses(form, tmp_path):
     """The text may be counted once a question: of a budget for two calls, a third is not sent."""
     judge = judge_of(form, prices={"prompt": 1.0, "completion": 1.0}, concurrency=1)
-    protocol = engines.load(judge).protocol
+    protocol = engines.load(judge).calls.protocol
     prompt = Structured("A cat. " * 50, "How good?", tuple(Choice(str(k + 1), LEVELS[k]) for k in range(5)))
     body = protocol.body(prompt, judge)
     most = len(body["questions"]) * (len(prompt.text) + 256 + 64) + len(json.dumps(body["questions"]))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from factories import complete_judge, request, request_table
 
-from rubric_order.base import plugins, signals
+from rubric_order.base import plugins
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines, starting
 from rubric_order.settings import judges
@@ -95,8 +95,6 @@ def test_a_judge_of_another_package_is_read_named_and_asked(echo, tmp_path):
     path.write_text(json.dumps(judge.block()))
     engine = engines.load(judges.Judge.from_file(path))
     assert [response.text for response in engine.answer([request("a"), request("b")])] == ["4", "4"]
-    engine.end_early()
-    engine.write_late()
     engine.close()
     assert engines.module(judge) == "plugin_echo"
 
@@ -114,29 +112,6 @@ def test_what_an_engine_cannot_do_is_said_of_config_or_before_it_is_asked(echo):
     with pytest.raises(InputError, match=r"^judge: its engine answers one question per prompt"):
         starting.check(judge, pd.concat([one, several]))
     starting.check(complete_judge(), several)
-
-
-def test_an_engine_that_says_nothing_of_batches_gives_each_response_by_itself(echo):
-    """An engine is told that its job ends early, and gives what has come."""
-    echo(
-        """        for request in requests:
-            yield Response(request.request_id, text=self.said, finish_reason="stop")
-""",
-        """        try:
-            for request in requests:
-                yield Response(request.request_id, text=self.said, finish_reason="stop")
-        except SystemExit:
-            yield Response("last", text="late", finish_reason="stop")
-            raise
-""",
-    )
-    engine = engines.load(judges.read(BLOCK))
-    asked = [request(name, "x") for name in "ab"]
-    assert [[made.text for made in batch] for batch in engine.answer_in_batches(asked)] == [["4"], ["4"]]
-    ended = engine.answer_in_batches(asked)
-    next(ended)
-    late = list(signals.yielded_after(ended, SystemExit("ended on request")))
-    assert [[made.request_id for made in batch] for batch in late] == [["last"]]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ from factories import changed, questions, request
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines, open_calls
-from rubric_order.judging.engines import delivery, openai_api, openai_protocol, openai_requests, transport
+from rubric_order.judging.engines import delivery, openai_api, openai_protocol, transport
+from rubric_order.judging.engines.calls import AT_ONCE, Calls
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.engines.openai_answers import LoggedToken, read_options, read_several
 from rubric_order.judging.engines.openai_calls import retry_after
@@ -119,16 +120,6 @@ def test_a_cookie_of_an_answer_goes_with_all_later_calls(ask):
     replies = iter([Reply(completion(), headers={"Set-Cookie": "machine=7; Path=/"})])
     _, calls = ask(lambda call: next(replies, Reply(completion(), delay=0.01)), 30, concurrency=4)
     assert [call.headers.get("cookie") for call in calls][8:] == ["machine=7"] * 22
-
-
-def test_responses_that_are_there_at_the_same_time_are_given_together(settings):
-    with running(lambda call: Reply(completion(call.prompt))) as endpoint:
-        engine = engines.load(changed(settings, base_url=endpoint.base_url))
-        batches = list(engine.answer_in_batches([request(f"r{k}", f"prompt {k}") for k in range(200)]))
-        engine.close()
-    answers = {response.request_id: response.text for batch in batches for response in batch}
-    assert answers == {f"r{k}": f"prompt {k}" for k in range(200)}
-    assert len(batches) < 150
 
 
 def test_null_leaves_a_setting_to_the_endpoint(ask):
@@ -260,7 +251,7 @@ def test_a_server_of_our_own_gets_more_requests_at_once_than_an_endpoint(
         waiting -= 1
         return engines.Response(asked.request_id, text="4")
 
-    monkeypatch.setattr(openai_requests.Asker, "ask", ask)
+    monkeypatch.setattr(Calls, "ask", ask)
     server = SimpleNamespace(base_url="http://127.0.0.1:9/v1", key="k", describe=dict, stop=lambda: None)
     monkeypatch.setattr(openai_api.serving, "start", lambda judge, resources: server)
     engine = engines.load(changed(settings, concurrency=concurrency, **{"serve": {}} if served else {}))
@@ -297,7 +288,7 @@ def test_a_redirect_in_a_circle_is_one_call_that_counts(settings):
         engine = engines.load(changed(settings, base_url=endpoint.base_url))
         with pytest.raises(InputError, match="redirects"):
             list(engine.answer(_requests(1)))
-        assert len(endpoint.calls) == engine.account.budget.spent.calls == 1
+        assert len(endpoint.calls) == engine.calls.budget.spent.calls == 1
 
 
 # --- what comes back
@@ -532,7 +523,7 @@ def test_what_a_mistake_in_config_made_fail_is_asked_again_and_is_paid_for(setti
             collections.deque(map(kept.append, engine.answer(_requests(500))))
     assert {response.error.partition(":")[0] for response in kept} == {"stopped"}
     assert sum(response.attempts for response in kept) >= len(endpoint.calls)  # one may have been cut on its way
-    assert sum(response.cost for response in kept) == pytest.approx(engine.account.budget.spent.cost)
+    assert sum(response.cost for response in kept) == pytest.approx(engine.calls.budget.spent.cost)
 
 
 def test_refused_requests_among_others_fail_alone(ask):
@@ -610,9 +601,7 @@ def test_an_endpoint_that_is_down_spends_no_budget_and_stops_the_job(ask, tmp_pa
     failed = [response for response in responses if response.error.startswith("connection: ConnectError")]
     stopped = [response for response in responses if response.error.startswith("stopped: 50 requests in a row failed")]
     assert len(failed) + len(stopped) == 200
-    assert (
-        delivery.MAX_FAILED_IN_A_ROW <= len(failed) < delivery.MAX_FAILED_IN_A_ROW + openai_api.EndpointEngine.AT_ONCE
-    )
+    assert delivery.MAX_FAILED_IN_A_ROW <= len(failed) < delivery.MAX_FAILED_IN_A_ROW + AT_ONCE
     assert {response.attempts for response in responses} == {0}
     store = Store(tmp_path / "store")
     open_calls.book(path, store)  # as if the job had been killed before anything was stored
@@ -804,9 +793,9 @@ def test_an_error_that_ends_the_job_waits_for_the_answers_that_are_paid_for(sett
     with running(out_of_credit(1.0)) as endpoint:
         engine = engines.load(changed(settings, base_url=endpoint.base_url, concurrency=4))
         if served:
-            monkeypatch.setattr(engine.delivery, "_waits", False)
+            monkeypatch.setattr(engine.calls._delivery, "_waits", False)
         put = []
-        monkeypatch.setattr(engine.delivery, "_put", lambda response, _: put.append(response))
+        monkeypatch.setattr(engine.calls._delivery, "_put", lambda response, _: put.append(response))
         with pytest.raises(InputError, match="402"):
             list(engine.answer(_requests(100)))
     assert len(endpoint.calls) == 4
@@ -838,7 +827,7 @@ def test_an_engine_that_is_told_to_end_from_another_thread_yields_the_calls_unde
         def tell():
             for _ in range(4):
                 arrived.acquire()
-            engine.end_early()
+            engine.calls.end_early()
             told.set()
 
         threading.Thread(target=tell, daemon=True).start()
@@ -1011,7 +1000,7 @@ def test_one_engine_answers_several_times(settings):
         engine = engines.load(changed(settings, base_url=endpoint.base_url, **changes))
         for count in (5, 7):
             assert len(list(engine.answer(_requests(count)))) == count
-        assert engine.account.budget.spent.calls == 12
+        assert engine.calls.budget.spent.calls == 12
 
 
 def test_tokens_of_one_text_add_up_and_minus_9999_is_nothing():

@@ -489,7 +489,7 @@ def test_a_call_that_waits_for_a_blocked_event_loop_is_not_made_after_the_job_ha
     answers = threading.Thread(target=lambda: responses.extend(engine.answer(request(f"r{k}") for k in range(9))))
     answers.start()
     begun.acquire()
-    engine.end_early(30.0)
+    engine.calls.end_early(30.0)
     ended.set()
     answers.join()
     engine.close()
@@ -533,7 +533,7 @@ def test_a_function_that_never_returns_does_not_keep_its_job_from_ending(tmp_pat
     calls = 1 if kind == "blocking" else 3  # others wait for the event loop
     for _ in range(calls):
         begun.acquire()
-    engine.end_early(0.01)
+    engine.calls.end_early(0.01)
     answers.join(30)
     assert not answers.is_alive()
     ended.set()

@@ -1,18 +1,14 @@
 """Jobs and studies of functions that are killed and begun again: each function writes down its own calls."""
 
 import collections
-import contextlib
 import json
 import os
-import signal
 import sys
 import time
 
 import numpy as np
 import pandas as pd
-import psutil
 import pytest
-from endpoint import senders_of
 from factories import request_table
 from processes import JOB_PATH, forked
 
@@ -139,50 +135,16 @@ def test_a_function_that_holds_the_interpreter_ends_its_job_and_the_next_ones_go
     assert len(jobs.calls()) == REQUESTS - 2 + number
 
 
-def kill(*numbers):
-    for number in numbers:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(number, signal.SIGKILL)
-
-
-def wait_for_end_of(senders):
-    for number in senders:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            psutil.Process(number).wait(60)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["plain", "coroutine"])
-def test_a_job_that_is_killed_at_random_calls_the_function_once_a_request(tmp_path, name):
-    """The process that calls the function outlives its job, and writes down the answers under way."""
-    jobs, rng = Jobs(tmp_path, name), np.random.default_rng(20)
-    for calls, seconds in zip(rng.integers(1, 60, 6).tolist(), rng.uniform(0, 0.05, 6), strict=True):
-        job = jobs.start()
-        jobs.wait_for_calls(len(jobs.calls()) + calls, job)
-        time.sleep(seconds)
-        kill(job.pid)
-        job.join(60)
-    last = jobs.start()
-    last.join(120)
-    assert last.exitcode == 0
-    assert collections.Counter(jobs.calls()) == dict.fromkeys(jobs.prompts, 1)
-    assert (jobs.answered(), jobs.booked()) == (set(jobs.ids), REQUESTS)
-    texts = pd.read_parquet(tmp_path / "1.parquet").set_index("request_id")["text"]
-    assert texts[jobs.ids].tolist() == [f"{prompt} [RESULT] 4" for prompt in jobs.prompts]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["plain", "coroutine"])
-def test_where_all_its_processes_are_killed_the_calls_under_way_are_made_again(tmp_path, name):
+def test_a_job_that_is_killed_makes_the_calls_under_way_again(tmp_path, name):
     jobs, rng, kills = Jobs(tmp_path, name), np.random.default_rng(21), 4
     for calls, seconds in zip(rng.integers(20, 60, kills).tolist(), rng.uniform(0, 0.05, kills), strict=True):
         job = jobs.start()
         jobs.wait_for_calls(len(jobs.calls()) + calls, job)
         time.sleep(seconds)
-        senders = senders_of(job.pid)
-        kill(job.pid, *senders)
+        job.kill()
         job.join(60)
-        wait_for_end_of(senders)
     before = len(jobs.calls())
     kept = {jobs.prompts[jobs.ids.index(name)] for name in jobs.answered() | jobs.written_down()}
     last = jobs.start()
@@ -194,6 +156,8 @@ def test_where_all_its_processes_are_killed_the_calls_under_way_are_made_again(t
     assert jobs.answered() == set(jobs.ids)
     assert 0 < again <= kills * CONCURRENCY
     assert not kept & set(jobs.calls()[before:])
+    texts = pd.read_parquet(tmp_path / "1.parquet").set_index("request_id")["text"]
+    assert texts[jobs.ids].tolist() == [f"{prompt} [RESULT] 4" for prompt in jobs.prompts]
     # A call can be booked that the kill kept from being made.
     assert len(jobs.calls()) <= jobs.booked() <= len(jobs.calls()) + kills * CONCURRENCY
 
@@ -226,7 +190,7 @@ def test_a_study_that_is_killed_at_random_makes_no_call_whose_answer_has_come_ag
         process.start()
         jobs.wait_for_calls(len(jobs.calls()) + calls, process)
         time.sleep(seconds)
-        kill(process.pid)
+        process.kill()
         process.join(60)
     process = forked.Process(target=run_study, args=(tmp_path, str(tmp_path / "calls")))
     process.start()

@@ -177,7 +177,7 @@ sys.path[:0] = sys.argv[1:2]
 from rubric_order.judging import engines
 from rubric_order.settings import judges
 engine = engines.load(judges.read(json.loads(sys.argv[2])), engines.Resources(model_folder=sys.argv[3]))
-print("ready", engine.connection.server.process.pid, flush=True)
+print("ready", engine.server.process.pid, flush=True)
 time.sleep(600)
 """
 

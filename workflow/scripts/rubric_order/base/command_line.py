@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import sys
+import threading
 import typing
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,9 @@ from rubric_order.base import signals
 from rubric_order.base.errors import InputError, printable
 
 log = logging.getLogger("rubric_order")
+
+LEFT_SECONDS = 15.0  # time in which threads that code of others has left can end after `main`
+_left = threading.Event()  # set where there may be such threads
 
 # Errors about the path of an output: it leads through a file, is a folder, is too long, or its folder does not exist.
 OF_A_PATH = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOENT, errno.ENAMETOOLONG}
@@ -30,10 +34,12 @@ def run(main: Callable[..., None]) -> None:
     name and its paths, option repeated. A class with ``from_file``: a path. Lists: several words. All else: one word.
     """
     begin()
+    status = 1
     try:
         arguments = vars(parser(main).parse_args())
         try:
             main(**arguments)
+            status = 0
         except SystemExit as end:  # our own code gives a message
             sys.exit(end.code or "error: code of another package has called sys.exit, and the job is not done")
     except InputError as error:
@@ -44,6 +50,16 @@ def run(main: Callable[..., None]) -> None:
         sys.exit(f"error: {told(error)}")
     except KeyboardInterrupt:
         sys.exit("ended on request")
+    finally:
+        if _left.is_set() and main.__module__ == "__main__":
+            leave = threading.Timer(LEFT_SECONDS, os._exit, (status,))
+            leave.daemon = True
+            leave.start()
+
+
+def leave_threads() -> None:
+    """Let this program end after `run` even if threads go on, as where code of others has begun them."""
+    _left.set()
 
 
 def parser(main: Callable[..., None]) -> argparse.ArgumentParser:

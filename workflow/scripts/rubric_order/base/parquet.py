@@ -1,6 +1,6 @@
 """Reading and writing Parquet: a file is whole or absent, and its metadata names the program that wrote it.
 
-Imports pandas and pyarrow; processes that start often, such as senders, do without it.
+Imports pandas and pyarrow, which take long to load.
 """
 
 import itertools

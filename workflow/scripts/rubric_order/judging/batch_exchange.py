@@ -17,7 +17,6 @@ from rubric_order.contracts.reads import REQUESTS
 from rubric_order.judging import shard
 from rubric_order.judging.batches import Records
 from rubric_order.judging.engines import Request, Response
-from rubric_order.judging.engines.accounts import Account
 from rubric_order.judging.engines.batches.answers import Reader
 from rubric_order.judging.engines.batches.files import Results, line_of
 from rubric_order.judging.engines.openai_calls import Connection
@@ -73,7 +72,7 @@ def read_in(requests: Path, results: Path, judge: Endpoint, store: Store) -> Cou
             "batch_file": files.content_hash(results),
         }
         chat = _chat(judge)
-        reader = Reader(chat, Account(judge, None, engine))
+        reader = Reader(chat)
         counts["stored before"] = len(before)
         responses = asyncio.run(_responses(reader, chat, asked, lines, before))
         for start in range(0, len(responses), STORED_AT_ONCE):
@@ -93,7 +92,7 @@ async def _responses(
             continue
         request = asked[name]
         prepared = await chat.prepare(request)
-        most = reader.most(prepared.prompt, prepared.completion)
+        most = prepared.most(chat.judge.prices)
         responses.append(await reader.response(request, results, "completed", most))
     return responses
 

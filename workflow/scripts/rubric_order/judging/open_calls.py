@@ -6,8 +6,7 @@ The next job over the endpoint stores answers that the store lacks, and books ca
 asked again.
 """
 
-from __future__ import annotations
-
+import asyncio
 import contextlib
 import dataclasses
 import errno
@@ -21,15 +20,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import Response
 from rubric_order.judging.engines.limits import Amount
-
-if TYPE_CHECKING:  # the sender writes the file, and needs neither the store nor pandas
-    from rubric_order.judging.store import Store
+from rubric_order.judging.store import Store
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +35,6 @@ FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # the file cannot grow: disk, 
 CALL, ANSWER, UNSENT = "call", "answer", "unsent"  # kinds of lines
 MOST_STORED = 2**62  # most tokens of a call, or calls of a request, that are booked: a store holds no more
 FULL_SECONDS = 600.0  # time for which calls wait for room on a full disk; then the job ends
-LATE_SECONDS = 60.0  # time for further tries to write a killed job's answers
 FIELDS = {field.name for field in dataclasses.fields(Response)}
 STORED_AT_ONCE = 16_384  # most answers of a killed job that are in memory at once
 
@@ -96,16 +93,6 @@ class OpenCalls:
         with contextlib.suppress(OSError):
             self._write([[UNSENT, self.engine, request_id, most]], through=False)
 
-    def write_late(self) -> None:
-        """Write the responses that the disk did not take, trying for `LATE_SECONDS`, since space may be freed."""
-        deadline = time.monotonic() + LATE_SECONDS
-        while self._late and time.monotonic() < deadline:
-            with contextlib.suppress(OSError):
-                if self._write(self._late, through=False):
-                    self._late.clear()
-                    return
-            time.sleep(min(1.0, LATE_SECONDS / 10))
-
     def _write(self, entries: list[list[Any]], *, through: bool) -> bool:
         """Add lines; False where the disk does not take all of them. `through`: flush them to the disk itself."""
         # Each line begins with a line end too: it ends a line that a kill or a power cut has left incomplete.
@@ -119,6 +106,65 @@ class OpenCalls:
             if through:
                 os.fsync(file)
         return whole
+
+
+class Commits:
+    """Calls that wait for the disk: while a thread writes one group, the next one gathers."""
+
+    def __init__(self, journal: OpenCalls) -> None:
+        self._journal = journal
+        self._waiting: list[tuple[str, Amount, asyncio.Future[bool]]] = []
+        self._writing: asyncio.Task[None] | None = None
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
+
+    async def add(self, request_id: str, most: Amount) -> bool:
+        """Wait until a call is on disk; False where the disk is full. If the caller is cancelled, a written line is
+        taken back.
+        """
+        loop = asyncio.get_running_loop()
+        written: asyncio.Future[bool] = loop.create_future()
+        self._waiting.append((request_id, most, written))
+        if self._writing is None:
+            self._writing = loop.create_task(self._write())  # the writing begins after all ready tasks have run once
+        try:
+            return await written
+        except asyncio.CancelledError:
+            if not written.cancelled() and written.exception() is None and written.result():
+                self._journal.unsent(request_id, most)  # the call was written before the caller was cancelled
+            raise
+
+    async def end(self) -> None:
+        """Wait until all writing is done, before an event loop ends and when no caller waits."""
+        while self._writing is not None:
+            try:
+                await asyncio.wait([self._writing])
+            except asyncio.CancelledError:  # a signal can still come after an error has ended the job
+                continue
+
+    def close(self) -> None:
+        self._thread.shutdown()
+
+    async def _write(self) -> None:
+        """Write one group of calls after another, until no call waits."""
+        loop = asyncio.get_running_loop()
+        try:
+            while group := [call for call in self._waiting if not call[2].done()]:
+                self._waiting = []
+                calls = [(request_id, most) for request_id, most, _ in group]
+                try:
+                    whole = await loop.run_in_executor(self._thread, self._journal.add_all, calls)
+                except Exception as error:  # it is raised in the callers that wait
+                    for _, _, written in group:
+                        if not written.done():
+                            written.set_exception(error)
+                    continue
+                for request_id, most, written in group:
+                    if not written.done():
+                        written.set_result(whole)
+                    elif whole:
+                        self._journal.unsent(request_id, most)
+        finally:
+            self._writing = None
 
 
 def book(path: Path, store: Store) -> None:

@@ -13,10 +13,13 @@ from rubric_order.base import locks
 from rubric_order.base.errors import InputError
 from rubric_order.judging import engines, number_formats, open_calls
 from rubric_order.judging.batches import Records
-from rubric_order.judging.engines import Engine, Resources, Turn, sender
+from rubric_order.judging.engines import Engine, Resources, Turn
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.store import Store
 from rubric_order.settings.judges import Endpoint, Judge, Metered
+
+if sys.platform != "win32":
+    import resource
 
 if sys.platform == "linux":  # on other systems no job has a GPU
     from rubric_order.judging import devices
@@ -56,19 +59,12 @@ class Starter:
             return self._batches(self._judge)
         if not (isinstance(self._judge, Metered) and self._judge.CALLED):
             return engines.load(self._judge, self._resources)
-        resources = replace(self._resources, turn=self._turn())
-        # Another process may not have the function; on Windows a process cannot be given pipes.
-        if resources.function is not None or sys.platform == "win32":
-            return engines.load(self._judge, resources)
-        engine = sender.Sender(self._judge, resources)
-        self._held.callback(engine.close)  # runs before the open calls are booked, which waits for the process
-        engine.start()
-        return engine
+        if sys.platform != "win32" and self._resources.function is None:
+            _allow_files()
+        return engines.load(self._judge, replace(self._resources, turn=self._turn()))
 
     def _batches(self, judge: Endpoint) -> Engine[Any]:
-        """Engine of a judge that is asked in batches, after those of earlier jobs were taken up. It needs no process
-        like `sender`, since an endpoint keeps the answers of a batch.
-        """
+        """Engine of a judge that is asked in batches, after those of earlier jobs were taken up."""
         from rubric_order.judging.engines.batches.engine import BatchEngine
 
         turn = self._turn(batches=True)
@@ -87,7 +83,7 @@ class Starter:
         folder = self._kept.folder
         self._held.enter_context(locks.only_writer(folder / "calls"))
         calls = folder / "open_calls.jsonl"
-        self._book(calls)
+        open_calls.book(calls, self._kept)
         self._held.callback(self._book_at_end, calls)
         turn = Turn(self._spent(), folder / "sent.json", calls)
         records = Records(turn.batches)
@@ -104,13 +100,15 @@ class Starter:
         spent = self._kept.spent()
         return Amount(int(spent["calls"]), int(spent["tokens"]), spent["cost"])
 
-    def _book(self, calls: Path) -> None:
-        """Wait for the sender of a killed job to end, then book the calls that the job left."""
-        with locks.only_writer(calls):
-            open_calls.book(calls, self._kept)
-
     def _book_at_end(self, calls: Path) -> None:
         try:
-            self._book(calls)
+            open_calls.book(calls, self._kept)
         except OSError as error:
             log.warning("%s: the next job stores its answers, since nothing can be written: %s", calls, error)
+
+
+def _allow_files() -> None:
+    """Let this process open as many files as the system lets it: a call takes one."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

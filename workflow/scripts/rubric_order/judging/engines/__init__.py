@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from rubric_order.base import signals
 from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.base.plugins import Plugins
 from rubric_order.contracts.responses import reason_of
@@ -183,27 +182,6 @@ class Engine(settings.Engine, ABC, Generic[AnyJudge]):
         The method is called again for the second requests. A prompt that cannot be answered gives a response with an
         `error`. The first word of the error is one of `PASSING` if another try may help.
         """
-
-    def answer_in_batches(self, requests: Iterable[Request]) -> Iterator[list[Response]]:
-        """Answer requests like `answer`, but yield lists of responses that finished together, or of one response."""
-        responses = self.answer(requests)
-        try:
-            for response in responses:
-                yield [response]
-        except (KeyboardInterrupt, SystemExit) as stop:
-            for response in signals.yielded_after(responses, stop):
-                yield [response]
-            raise
-
-    def end_early(self, seconds: float | None = None) -> None:
-        """End `answer` for good, from any thread: nothing more is asked, and later calls of `answer` yield nothing.
-
-        Args:
-            seconds: time for the answers to requests under way; if None, the engine's own time limit.
-        """
-
-    def write_late(self) -> None:
-        """Write responses that could not be written when they came. Called before `close` if the job was killed."""
 
     def close(self) -> None:
         """Free what the engine holds. Called at the end if the engine was started, even if answering failed."""

@@ -3,7 +3,6 @@ answers.
 """
 
 import functools
-import importlib.metadata
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -14,11 +13,10 @@ import numpy as np
 from rubric_order.base.errors import InputError
 from rubric_order.judging.decision_questions import questions_of
 from rubric_order.judging.engines import Request, Response, transport
-from rubric_order.judging.engines.accounts import Usage
-from rubric_order.judging.engines.called import AddressedEngine
+from rubric_order.judging.engines.calls import CallingEngine, Calls, Prepared, Usage
 from rubric_order.judging.engines.failures import CallError
-from rubric_order.judging.engines.openai_calls import Connection
-from rubric_order.judging.engines.protocols import Prepared, Protocol, is_count
+from rubric_order.judging.engines.openai_calls import Connection, connect, description
+from rubric_order.judging.engines.protocols import HttpProtocol, is_count
 from rubric_order.parsing import decisions
 from rubric_order.parsing.decisions import Decision, DecisionError, Form
 from rubric_order.prompts.structured import Structured
@@ -31,7 +29,7 @@ ANSWER_TOKENS = 64  # tokens that a server can count for the answer to a questio
 ANSWER_BYTES = 2**20  # most bytes of an answer, per question: far more than all probabilities need
 
 
-class DecisionProtocol(Protocol[Decisions]):
+class DecisionProtocol(HttpProtocol[Decisions]):
     """The protocol with the settings and the dialect of one judge."""
 
     VERSION = r"-v?\d[\w.-]*"  # jev-1.13.0
@@ -51,13 +49,12 @@ class DecisionProtocol(Protocol[Decisions]):
         # Servers may count the text once per question. A token has at least one byte.
         others = filter(None, (body["questions"], judge.extra_body))
         asked = sum(len(json.dumps(part, ensure_ascii=False).encode()) for part in others)
+        limit = min(questions * ANSWER_BYTES, transport.DEFAULT_LIMIT)
         return Prepared(
-            self._address(),
-            body,
             prompt=questions * (len(prompt.text.encode()) + TEMPLATE_TOKENS) + asked,
             completion=questions * ANSWER_TOKENS,
-            limit=min(questions * ANSWER_BYTES, transport.DEFAULT_LIMIT),
-            response=functools.partial(self.response, request),
+            send=functools.partial(self.post, self._address(), body, limit, functools.partial(self.response, request)),
+            body=body,
         )
 
     def body(self, prompt: Structured, judge: Decisions) -> dict[str, Any]:
@@ -108,17 +105,18 @@ class DecisionProtocol(Protocol[Decisions]):
         )
 
 
-class DecisionsEngine(AddressedEngine[Decisions]):
+class DecisionsEngine(CallingEngine[Decisions]):
     """An endpoint of a decision model."""
 
     JUDGE = Decisions
 
-    def _protocol(self, connection: Connection) -> DecisionProtocol:
-        return DecisionProtocol(self.judge, connection)
+    def start(self) -> None:
+        protocol = DecisionProtocol(self.judge, connect(self.judge))
+        self.calls = Calls(protocol, self.judge, self.resources.turn, self.describe())
 
     def describe(self) -> dict[str, Any]:
-        facts = {"engine": "decisions", "engine_version": importlib.metadata.version("openai"), "started": self.started}
-        return facts | {"base_url": self.judge.base_url, "dialect": self.judge.dialect}
+        place = {"base_url": self.judge.base_url, "dialect": self.judge.dialect}
+        return description(self.judge, self.started) | place
 
 
 def usage_of(content: Mapping[str, Any]) -> Usage | None:

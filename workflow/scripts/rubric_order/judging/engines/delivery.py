@@ -1,5 +1,7 @@
 """Answering many requests at once in a separate event loop, and handing responses to the job as they come."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import dataclasses
@@ -9,14 +11,15 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from rubric_order.base import signals
 from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import PASSING, PAUSE, REFUSED, Request, Response
-from rubric_order.judging.engines.accounts import Account
-from rubric_order.judging.engines.handover import Handover
+
+if TYPE_CHECKING:
+    from rubric_order.judging.engines.calls import Calls
 
 log = logging.getLogger(__name__)
 
@@ -37,30 +40,54 @@ class CutOffError(Exception):
         self.response = response
 
 
+Entry = list[Response] | BaseException | None
+
+
+class Handover:
+    """Entries that one thread puts and another takes; the last is None.
+
+    A signal that comes during a wait raises when the wait ends; a plain queue would by then have removed an entry, and
+    lost its responses. Here the wait takes no entry, and nothing is raised while one is taken. `ready`: taken and not
+    yet handed on.
+    """
+
+    def __init__(self) -> None:
+        self.ready: list[Response] = []
+        self._entries = deque[Entry]()
+        self._news: queue.SimpleQueue[None] = queue.SimpleQueue()  # holds one item per entry
+        self._ended = False
+
+    def put(self, entry: Entry) -> None:
+        self._entries.append(entry)
+        self._news.put(None)
+
+    def take(self) -> Entry:
+        """Wait for the next entry, whose responses are in `ready` too. After the exception of a signal, `rest` yields
+        what was taken.
+        """
+        while not (self._entries or self._ended):
+            self._news.get()
+        with signals.held_back():
+            entry = None if self._ended else self._entries.popleft()
+            self._ended = entry is None
+            self.ready = entry if isinstance(entry, list) else []
+        return entry
+
+    def rest(self) -> Iterator[list[Response]]:
+        """Responses that were not handed on: those in `ready`, then those of all entries until the end."""
+        if self.ready:
+            yield self.ready
+        while (entry := self.take()) is not None:
+            if isinstance(entry, list):
+                yield entry
+
+
 class Delivery:
     """Delivery of responses to a job. It stops if too many requests in a row fail, see `_deliver`."""
 
-    def __init__(
-        self,
-        ask: Callable[[Request], Awaitable[Response]],
-        account: Account,
-        *,
-        session: AbstractAsyncContextManager[object],
-        at_once: int,
-        waits: bool,
-        report: Callable[[], None],
-    ) -> None:
-        """Make the delivery.
-
-        Args:
-            ask: the response to one request; CutOffError if cancelled after a call was sent.
-            session: context that must be open while requests are asked.
-            at_once: requests under way at once.
-            waits: whether a job that ends early waits for the answers to calls under way.
-            report: called when nothing more is asked.
-        """
-        self._ask, self._account, self._session = ask, account, session
-        self._at_once, self._waits, self._report = at_once, waits, report
+    def __init__(self, calls: Calls, *, at_once: int, waits: bool) -> None:
+        """Make the delivery, see `Calls`."""
+        self._calls, self._at_once, self._waits = calls, at_once, waits
         self._refused: list[Response] = []
         self._gathered: list[Response] = []  # finished, but not handed over yet
         self._handed = self._taken = 0  # numbers of responses handed over, and taken by the job
@@ -71,29 +98,11 @@ class Delivery:
         self._cancel_work: Callable[[], object] = lambda: None
 
     def end_early(self, seconds: float | None = None) -> None:
-        self._account.closed, self._ending_seconds = True, ENDING_SECONDS if seconds is None else seconds
+        self._calls.closed, self._ending_seconds = True, ENDING_SECONDS if seconds is None else seconds
         self._cancel_work()
 
     def responses(self, requests: Iterable[Request]) -> Iterator[Response]:
-        """Answer requests, see `Engine.answer`, and `batches` for a job that ends early."""
-        batches, ready = self.batches(requests), deque[Response]()
-        try:
-            for batch in batches:
-                ready.extend(batch)
-                while ready:
-                    response = ready[0]
-                    del ready[0]  # a signal can raise after a call, such as `popleft()`; it cannot raise here
-                    yield response
-        except (KeyboardInterrupt, SystemExit) as stop:
-            yield from ready
-            for batch in signals.yielded_after(batches, stop):
-                yield from batch
-            raise
-        finally:
-            batches.close()
-
-    def batches(self, requests: Iterable[Request]) -> Generator[list[Response]]:
-        """Answer requests, see `Engine.answer_in_batches`. When a signal or an error ends the job, calls under way have
+        """Answer requests, see `Engine.answer`. When a signal or an error ends the job, calls under way have
         `ENDING_SECONDS`; after a signal all finished responses still come, and requests cut off as failures at their
         full cost.
         """
@@ -101,7 +110,7 @@ class Delivery:
         loop = asyncio.new_event_loop()
         work = loop.create_task(self._answer_all(iter(requests), finished))
         self._cancel_work = functools.partial(_cancel, loop, work)
-        if self._account.closed:
+        if self._calls.closed:
             self._cancel_work()
         thread = threading.Thread(target=self._run, args=(loop, work, finished), name="endpoint", daemon=True)
         try:
@@ -110,20 +119,23 @@ class Delivery:
                 if isinstance(entry, BaseException):
                     raise entry
                 self._taken += len(entry)
-                finished.ready = []
-                yield entry
+                while finished.ready:
+                    response = finished.ready[0]
+                    del finished.ready[0]  # a signal can raise after a call, such as `pop()`; it cannot raise here
+                    yield response
         except (KeyboardInterrupt, SystemExit):
             self.end_early()
             _join(thread)
             finished.put(None)  # in case the thread was not started
-            yield from finished.rest()
+            for entry in finished.rest():
+                yield from entry
             raise
         finally:
             _cancel(loop, work)
             _join(thread)
-            self._report()
+            self._calls.report()
 
-    def _run(self, loop: asyncio.AbstractEventLoop, work: "asyncio.Task[None]", finished: Handover) -> None:
+    def _run(self, loop: asyncio.AbstractEventLoop, work: asyncio.Task[None], finished: Handover) -> None:
         """Run the event loop, in a separate thread, until all is answered."""
         last: list[BaseException | None] = [None]
         try:
@@ -143,16 +155,15 @@ class Delivery:
         self._refused.clear()
         self._stopped = None  # another round is tried; its first failure of such a kind stops it again
         self._handed = self._taken = self._busy = 0
-        self._account.begin()
         source = _Source(requests)
-        async with self._session:
+        async with self._calls.session():
             ended_well = False
             tasks = [asyncio.create_task(self._work(source, finished)) for _ in range(self._at_once)]
             try:
                 done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
                 for task in done:
                     task.result()
-                ended_well = not self._account.closed
+                ended_well = not self._calls.closed
             finally:
                 source.close()
                 if not ended_well:
@@ -160,25 +171,24 @@ class Delivery:
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
-                await self._account.end()
                 for held in self._refused:  # if the job ends early, the next run asks these requests again
                     error = held.error if ended_well else f"stopped: {held.error}"
                     self._put(dataclasses.replace(held, error=error), finished)
 
     async def _last_answers(self) -> None:
         """Send no more calls, and wait for the answers to calls under way."""
-        self._account.closed = True
+        self._calls.closed = True
         if not self._waits:
             return
-        if self._account.under_way:
-            seconds, calls = self._ending_seconds, self._account.under_way
+        if self._calls.under_way:
+            seconds, calls = self._ending_seconds, self._calls.under_way
             log.info("ending: up to %.0f s for the answers to %d calls", seconds, calls)
         begun = time.monotonic()
-        while self._account.under_way and time.monotonic() < begun + self._ending_seconds:
+        while self._calls.under_way and time.monotonic() < begun + self._ending_seconds:
             with contextlib.suppress(asyncio.CancelledError):  # a signal can come after an error
                 await asyncio.sleep(0.02)
 
-    async def _work(self, source: "_Source", finished: Handover) -> None:
+    async def _work(self, source: _Source, finished: Handover) -> None:
         """Take and answer requests, one at a time, until none is left."""
         while (request := await source.next()) is not None:
             self._paused = request == PAUSE
@@ -190,7 +200,7 @@ class Delivery:
                 response = Response(request.request_id, error=f"stopped: {self._stopped}", attempts=0)
             else:
                 try:
-                    response = await self._ask(request)
+                    response = await self._calls.ask(request)
                 except CutOffError as cut_off:
                     self._put(cut_off.response, finished)
                     return
@@ -233,7 +243,7 @@ class Delivery:
             self._refused.clear()
 
     def _put(self, response: Response, finished: Handover) -> None:
-        self._account.answered(response)
+        self._calls.answered(response)
         if not self._gathered:
             asyncio.get_running_loop().call_later(HAND_OVER_SECONDS, self._hand_over, finished)
         self._gathered.append(response)
@@ -293,7 +303,7 @@ class _Source:
                     return
 
 
-def _cancel(loop: asyncio.AbstractEventLoop, work: "asyncio.Task[None]") -> None:
+def _cancel(loop: asyncio.AbstractEventLoop, work: asyncio.Task[None]) -> None:
     with contextlib.suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(work.cancel)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rubric_order.judging.engines.accounts import Usage
+from rubric_order.judging.engines.calls import Usage
 from rubric_order.judging.engines.label_places import places_of_labels
 from rubric_order.judging.engines.protocols import is_count
 from rubric_order.probes import Question

@@ -1,55 +1,54 @@
 """OpenAI-compatible endpoints: endpoints that others run, and a vLLM server that runs for the time of a job."""
 
-import importlib.metadata
-from typing import Any, TypeVar
+from typing import Any
 
 from rubric_order.judging.engines import serving, vllm_offline
-from rubric_order.judging.engines.called import AddressedEngine, CalledEngine
-from rubric_order.judging.engines.openai_calls import Connection
+from rubric_order.judging.engines.calls import CallingEngine, Calls
+from rubric_order.judging.engines.openai_calls import Connection, connect, description, fill_in
 from rubric_order.judging.engines.openai_protocol import ChatCompletions
-from rubric_order.settings.judges.chat import Chat, Endpoint, Server
+from rubric_order.settings.judges.chat import Endpoint, Server
 
-ChatJudge = TypeVar("ChatJudge", bound=Chat)
-
-
-class OpenAiEngine(CalledEngine[ChatJudge]):
-    """A judge that speaks the chat completions protocol."""
-
-    def _protocol(self, connection: Connection) -> ChatCompletions:
-        return ChatCompletions(self.judge, connection)
-
-    def describe(self) -> dict[str, Any]:
-        version = importlib.metadata.version("openai")
-        return {"engine": "openai", "engine_version": version, "started": self.started}
+SERVER_AT_ONCE = 512  # the server batches requests: fewer requests leave a large GPU idle
 
 
-class EndpointEngine(AddressedEngine[Endpoint], OpenAiEngine[Endpoint]):
+class EndpointEngine(CallingEngine[Endpoint]):
     """An endpoint that others run."""
 
     JUDGE = Endpoint
 
+    def start(self) -> None:
+        protocol = ChatCompletions(self.judge, connect(self.judge))
+        self.calls = Calls(protocol, self.judge, self.resources.turn, self.describe())
+
     def describe(self) -> dict[str, Any]:
-        return super().describe() | {"base_url": self.judge.base_url}
+        return description(self.judge, self.started) | {"base_url": self.judge.base_url}
 
 
-class ServerEngine(OpenAiEngine[Server]):
+class ServerEngine(CallingEngine[Server]):
     """A server that the job starts, and that ends with the job."""
 
     JUDGE = Server
-    AT_ONCE = 512  # the server batches requests: fewer requests leave a large GPU idle
-    WAITS = False
 
     @staticmethod
     def gpus_to_claim(gpus: int) -> int:
         return vllm_offline.gpus_to_claim(gpus)
 
-    def _connect(self) -> Connection:
-        how = self._how()
-        self.server = serving.start(self.judge, self.resources)
-        return Connection(self.server.base_url, key=self.server.key, server=self.server, **how)
+    def start(self) -> None:
+        headers, secrets = fill_in(self.judge.extra_headers)
+        self.server = server = serving.start(self.judge, self.resources)
+        connection = Connection(
+            server.base_url,
+            key=server.key,
+            headers=headers,
+            secrets=secrets,
+            timeout=self.judge.timeout,
+            server=server,
+        )
+        protocol = ChatCompletions(self.judge, connection)
+        self.calls = Calls(protocol, self.judge, None, self.describe(), at_once=SERVER_AT_ONCE, waits=False)
 
     def describe(self) -> dict[str, Any]:
-        return super().describe() | self.server.describe()
+        return description(self.judge, self.started) | self.server.describe()
 
     def close(self) -> None:
         super().close()

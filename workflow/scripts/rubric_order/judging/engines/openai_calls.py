@@ -2,6 +2,7 @@
 
 import asyncio
 import email.utils
+import importlib.metadata
 import json
 import math
 import os
@@ -17,6 +18,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import transport
 from rubric_order.judging.engines.failures import CallError, one_line
 from rubric_order.judging.engines.serving import Server
+from rubric_order.settings.judges.over_http import Addressed, OverHttp
 
 MAX_WAIT_SECONDS = 600.0  # a call is given up if the endpoint asks for a longer wait
 
@@ -64,6 +66,18 @@ def fill_in(headers: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
             raise InputError(f"judge: {where}: the value holds a character that a header cannot")
         secrets |= set(values.values())
     return filled, secrets
+
+
+def connect(judge: Addressed) -> "Connection":
+    """The connection to an address that config names."""
+    headers, secrets = fill_in(judge.extra_headers)
+    key = None if judge.api_key_env is None else secret(judge.api_key_env, "api_key_env")
+    return Connection(judge.base_url, key=key, headers=headers, secrets=secrets, timeout=judge.timeout)
+
+
+def description(judge: OverHttp, started: str) -> dict[str, Any]:
+    """Description of an engine whose run began at a time, see `Engine.describe`."""
+    return {"engine": judge.KIND, "engine_version": importlib.metadata.version("openai"), "started": started}
 
 
 class Connection:

@@ -9,7 +9,7 @@ from typing import Any
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import CUT_SHORT, Request, Response, label_tokens, transport
-from rubric_order.judging.engines.accounts import Usage
+from rubric_order.judging.engines.calls import Prepared, Usage
 from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.label_places import lines_pattern
 from rubric_order.judging.engines.openai_answers import (
@@ -22,7 +22,7 @@ from rubric_order.judging.engines.openai_answers import (
     usage_of,
 )
 from rubric_order.judging.engines.openai_calls import Connection
-from rubric_order.judging.engines.protocols import MAX_TOKENS_COUNTED, Prepared, Protocol
+from rubric_order.judging.engines.protocols import MAX_TOKENS_COUNTED, HttpProtocol
 from rubric_order.parsing.choices import are_numbers
 from rubric_order.prompts.messages import chat
 from rubric_order.settings.judges.chat import Chat
@@ -40,7 +40,7 @@ TOKEN_ID = "token_id:"  # noqa: S105 - prefix of a token's name, if vLLM's serve
 Variants = list[list[str]]  # the tokens that write each label, as an answer names them
 
 
-class ChatCompletions(Protocol[Chat]):
+class ChatCompletions(HttpProtocol[Chat]):
     """The protocol with the settings of one judge."""
 
     def __init__(self, judge: Chat, connection: Connection) -> None:
@@ -63,13 +63,12 @@ class ChatCompletions(Protocol[Chat]):
         body = self.body(request, variants)
         # The most tokens that are booked for one answer.
         answer = min(self.under(request.profile).sampling.max_tokens or 0, MAX_TOKENS_COUNTED)
+        response = functools.partial(self.response, request, variants=variants)
         return Prepared(
-            "/chat/completions",
-            body,
             prompt=prompt_bytes(body) + MAX_TEMPLATE_TOKENS,
             completion=answer,
-            limit=largest(body, answer),
-            response=functools.partial(self.response, request, variants=variants),
+            send=functools.partial(self.post, "/chat/completions", body, largest(body, answer), response),
+            body=body,
         )
 
     def usage(self, content: Mapping[str, Any]) -> Usage | None:

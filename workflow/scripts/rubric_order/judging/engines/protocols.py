@@ -1,14 +1,14 @@
 """Protocols of judges over HTTP: the call for a request, and the response from its answer."""
 
-import dataclasses
 import functools
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, Self, TypeGuard, TypeVar
 
-from rubric_order.judging.engines import Request, Response
-from rubric_order.judging.engines.accounts import Usage
+from rubric_order.judging.engines import Response
+from rubric_order.judging.engines.calls import Call, Protocol, Usage
+from rubric_order.judging.engines.failures import received
 from rubric_order.judging.engines.openai_calls import Connection
 from rubric_order.settings.judges.over_http import OverHttp
 
@@ -22,38 +22,17 @@ def is_count(count: object) -> TypeGuard[int]:
     return type(count) is int and 0 <= count <= MAX_TOKENS_COUNTED
 
 
-@dataclasses.dataclass(frozen=True)
-class Prepared:
-    """A call that is ready to be sent.
-
-    Attributes:
-        address: relative to the endpoint's address, or a complete address.
-        prompt, completion: the most tokens that the prompt and the answer can have.
-        limit: bytes of the largest answer that is read.
-        response: made from an answer and its usage; CallError if it does not follow the protocol.
-    """
-
-    address: str
-    body: Mapping[str, Any]
-    prompt: int
-    completion: int
-    limit: int
-    response: Callable[[Mapping[str, Any], Usage | None], Response]
-
-
-class Protocol(ABC, Generic[CalledJudge]):
-    """A protocol with the settings of one judge. Requests are asked inside ``async with``.
+class HttpProtocol(Protocol, Generic[CalledJudge]):
+    """A protocol over HTTP with the settings of one judge.
 
     Attributes:
         VERSION: pattern of what a version of a model adds to the model's name.
-        unknown: answers in which the probabilities of the options are not known well enough.
     """
 
     VERSION = DATED
 
     def __init__(self, judge: CalledJudge, connection: Connection) -> None:
         self.judge, self.connection = judge, connection
-        self.unknown = 0
         self.under = functools.cache(judge.under)
 
     async def __aenter__(self) -> Self:
@@ -63,9 +42,19 @@ class Protocol(ABC, Generic[CalledJudge]):
     async def __aexit__(self, *error: object) -> None:
         await self.connection.__aexit__(*error)
 
-    @abstractmethod
-    async def prepare(self, request: Request) -> Prepared:
-        """The call for a request; InputError if it cannot be asked."""
+    async def post(
+        self,
+        address: str,
+        body: Mapping[str, Any],
+        limit: int,
+        response: Callable[[Mapping[str, Any], Usage | None], Response],
+        call: Call,
+    ) -> Response:
+        """Post a body, see `Connection.post`, count what the answer used, and make the response from it."""
+        content = await self.connection.post(address, body, limit=limit)
+        usage = self.usage(content)
+        call.count(usage)
+        return received(lambda: response(content, usage), self.connection.secrets)
 
     @abstractmethod
     def usage(self, content: Mapping[str, Any]) -> Usage | None:

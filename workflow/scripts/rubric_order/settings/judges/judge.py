@@ -155,7 +155,7 @@ class Judge(Settings):
     ENGINE: ClassVar[str] = ""  # name under which the engine is registered, if not `KIND`
     ASKED: ClassVar[bool] = True  # whether the judge is asked; otherwise its answers exist already
     LOADED: ClassVar[bool] = False  # whether a job loads its model
-    CALLED: ClassVar[bool] = False  # whether a separate process makes the calls, which may cost money
+    CALLED: ClassVar[bool] = False  # whether others answer its calls, which may cost money
     UNCONSTRAINED: ClassVar[str] = "its engine holds no answer to a form"  # why `constrained` is False
     RUN_BY: ClassVar[str] = ""  # words of the methods text for how it is run, if not "by engine `KIND`"
     CITED: ClassVar[tuple[str, ...]] = ()  # keys of `cards/references.bib` that these words cite

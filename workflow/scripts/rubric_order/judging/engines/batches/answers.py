@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Sequence
 
 from rubric_order.judging.engines import Request, Response
-from rubric_order.judging.engines.accounts import Account
 from rubric_order.judging.engines.batches.files import Result
 from rubric_order.judging.engines.failures import CallError, received
 from rubric_order.judging.engines.limits import Amount
@@ -12,10 +11,10 @@ from rubric_order.judging.engines.openai_protocol import ChatCompletions
 
 
 class Reader:
-    """Reader of the results of one judge's batches; the account gives the cost of an answer."""
+    """Reader of the results of one judge's batches; its prices give the cost of an answer."""
 
-    def __init__(self, chat: ChatCompletions, account: Account) -> None:
-        self._chat, self._account = chat, account
+    def __init__(self, chat: ChatCompletions) -> None:
+        self._chat, self._prices = chat, chat.judge.prices
 
     async def response(self, request: Request, results: Sequence[Result], status: str, most: Amount) -> Response:
         """Response to one request: the first answer that can be used, or else the first answer, or the first result."""
@@ -39,7 +38,7 @@ class Reader:
             error = str(self._chat.connection.refusal(500 if result.status == 200 else result.status, body))
             return Response(name, error=error, attempts=1, tokens=0, cost=self.cost(0.0))
         usage = self._chat.usage(body)
-        used = most if usage is None else self._account.used(usage)
+        used = most if usage is None else usage.amount(self._prices)
         try:
             variants = await self._chat.variants(request)
             secrets = self._chat.connection.secrets
@@ -48,11 +47,8 @@ class Reader:
             response = Response(name, error=str(failure))
         return dataclasses.replace(response, attempts=1, tokens=used.tokens, cost=self.cost(used.cost))
 
-    def most(self, prompt: int, completion: int) -> Amount:
-        return self._account.most(prompt, completion)
-
     def cost(self, cost: float) -> float | None:
-        return cost if self._account.prices is not None else None
+        return cost if self._prices is not None else None
 
 
 def _unasked(why: str) -> str:

@@ -5,7 +5,6 @@ import contextlib
 import dataclasses
 import json
 import logging
-import threading
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,10 +18,13 @@ from rubric_order.judging.engines.batches import api
 from rubric_order.judging.engines.batches.answers import Reader
 from rubric_order.judging.engines.batches.api import BatchApi
 from rubric_order.judging.engines.batches.files import MAX_BYTES, Results, count_of, line_of
+from rubric_order.judging.engines.calls import Calls
 from rubric_order.judging.engines.delivery import MAX_REFUSED_IN_A_ROW
 from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.engines.openai_api import EndpointEngine
+from rubric_order.judging.engines.openai_calls import connect
+from rubric_order.judging.engines.openai_protocol import ChatCompletions
 from rubric_order.settings.judges.chat import Batch, Endpoint, seconds
 
 log = logging.getLogger(__name__)
@@ -58,15 +60,15 @@ class BatchEngine(EndpointEngine):
         self._underway: list[Underway] = []
         self._counted: set[str] = set()  # keys of records whose use is in the account
         self._stored: set[str] = set()  # requests of batches under way whose answers an earlier job or `take_up` stored
-        self._stopped = threading.Event()
         self._mistake: str | None = None
         self.ended: list[Ended] = []
 
     def start(self) -> None:
-        super().start()
-        self.protocol = self._chat = self._protocol(self.connection)
-        self._reader = Reader(self._chat, self.account)
-        self._api = BatchApi(self.connection, max_attempts=self.judge.max_attempts, backoff=self.judge.backoff)
+        self._connection = connect(self.judge)
+        self._chat = ChatCompletions(self.judge, self._connection)
+        self.calls = Calls(self._chat, self.judge, self.resources.turn, self.describe())
+        self._reader = Reader(self._chat)
+        self._api = BatchApi(self._connection, max_attempts=self.judge.max_attempts, backoff=self.judge.backoff)
         self._runner = asyncio.Runner()
 
     def take_up(self) -> None:
@@ -94,10 +96,10 @@ class BatchEngine(EndpointEngine):
         """Begin, after the responses of ended batches were stored; `spent`: use of the budget by all calls in the
         store.
         """
-        self.account.budget.spent = spent
+        self.calls.budget.spent = spent
         self._stored = {response.request_id for batch in self._underway for response in batch.answers}
         for batch in self._underway:
-            self.account.budget.hold(batch.record.most_without(self._stored))
+            self.calls.budget.hold(batch.record.most_without(self._stored))
         self._refuse_mistake()
 
     def answer(self, requests: Iterable[Request]) -> Iterator[Response]:
@@ -109,7 +111,7 @@ class BatchEngine(EndpointEngine):
         try:
             yield from self._answers(open_requests, until)
         finally:
-            self._report()
+            self.calls.report()
 
     def _answers(self, open_requests: dict[str, Request], until: float) -> Iterator[Response]:
         yield from self._send(open_requests)
@@ -122,13 +124,10 @@ class BatchEngine(EndpointEngine):
                 yield from self._send(open_requests)
                 continue
             ended = all(batch.looks >= MAX_LOOKS for batch in self._underway)
-            if ended or self._stopped.is_set() or time.monotonic() >= until:
+            if ended or time.monotonic() >= until:
                 self.ended += [batch.ended for batch in self._underway]
                 raise InputError(self._still_under_way())
-            self._stopped.wait(min(seconds(self._how_batches.poll), max(until - time.monotonic(), 0.0)))
-
-    def end_early(self, seconds: float | None = None) -> None:
-        self._stopped.set()
+            time.sleep(min(seconds(self._how_batches.poll), max(until - time.monotonic(), 0.0)))
 
     def close(self) -> None:
         self._runner.close()
@@ -189,9 +188,9 @@ class BatchEngine(EndpointEngine):
                 raise InputError(f"judge: a request of {len(line)} bytes is too long for a batch")
             if size + len(line) > MAX_BYTES:
                 break
-            amount = self.account.most(prepared.prompt, prepared.completion)
-            if not self.account.budget.take(amount):
-                refused = None if self._underway or lines else self.account.budget.refuse(amount)
+            amount = prepared.most(self.judge.prices)
+            if not self.calls.budget.take(amount):
+                refused = None if self._underway or lines else self.calls.budget.refuse(amount)
                 break
             size += len(line)
             lines.append(line)
@@ -286,7 +285,7 @@ class BatchEngine(EndpointEngine):
                 if response.request_id in self._stored:
                     continue
                 used = used.plus(Amount(response.attempts or 0, response.tokens or 0, response.cost or 0.0))
-            self.account.budget.settle(ended.record.most_without(self._stored), used)
+            self.calls.budget.settle(ended.record.most_without(self._stored), used)
             yield from ended.responses
 
     async def _fetched(self, batch: Underway) -> Ended | None:
@@ -337,7 +336,7 @@ class BatchEngine(EndpointEngine):
             return "the endpoint gives no reason"
         line = f"line {errors[0]['line']}: " if errors[0].get("line") is not None else ""
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        return self.connection.plain(f"{line}{errors[0].get('message') or errors[0].get('code')}") + more
+        return self._connection.plain(f"{line}{errors[0].get('message') or errors[0].get('code')}") + more
 
     async def _responses(
         self, record: Record, asked: Mapping[str, Request], results: Results, status: str

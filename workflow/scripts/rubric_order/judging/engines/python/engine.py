@@ -2,21 +2,23 @@
 
 import asyncio
 import contextlib
+import faulthandler
+import functools
 import inspect
 import os
 import platform
 import re
+import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from typing import Any
 
+from rubric_order.base import command_line
 from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import Request, Response
-from rubric_order.judging.engines.accounts import Account, Call, Tally, Usage
-from rubric_order.judging.engines.asking import Asker
-from rubric_order.judging.engines.calling import CallingEngine
+from rubric_order.judging.engines.calls import AT_ONCE, Call, CallingEngine, Calls, Prepared, Protocol, Usage
 from rubric_order.judging.engines.failures import CallError, one_line, received, words_of
 from rubric_order.judging.engines.python import answers
 from rubric_order.judging.engines.python.functions import Function, find, is_async, resolved, version
@@ -24,8 +26,9 @@ from rubric_order.prompts.messages import chat
 from rubric_order.settings.judges.python_functions import OF_SOURCE, PythonCallable
 
 CLEAN_UP_SECONDS = 2.0  # time for cancelled calls of an async function, which may ignore that they are cancelled
+FORCE_SECONDS = 15.0  # a call that holds the interpreter for longer than this beyond its timeout ends the program
+BEAT_SECONDS = 1.0  # time between two signs that the interpreter is free
 HELD_SECONDS = 2.0  # an event loop whose clock is late by more than this is blocked by a call
-AT_ONCE = 32  # calls of an async function under way at once, if config gives no number
 TRANSIENT = ("ConnectionError", "TimeoutError")  # exceptions that may pass, for every judge
 SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)  # in names of secret variables
 
@@ -39,22 +42,27 @@ class PythonEngine(CallingEngine[PythonCallable]):
     JUDGE = PythonCallable
 
     def start(self) -> None:
-        """Import the function, unless this process has it already."""
+        """Import the function, unless this process, which is then the user's own, has it already."""
         function = self.resources.function
         try:
             self.function = find(self.judge) if function is None else function
             self.judge = self._as_planned()
         except InputError as error:
             raise InputError(f"judge: {error}") from None
-        self._calls = AsyncCalls(self.judge.timeout, lambda: self.account.closed)
-        self._begin(
-            lambda account: FunctionAsker(self.judge, self.function, account, self._calls).ask,
-            at_once=AT_ONCE if is_async(self.function) else 1,
-        )
+        self._open = contextlib.ExitStack()
+        if function is None:
+            command_line.leave_threads()
+            self._open.enter_context(contextlib.redirect_stdout(sys.stderr))  # a function may print
+            self._open.enter_context(_watchdog(self.judge.timeout + FORCE_SECONDS))
+        self._async_calls = AsyncCalls(self.judge.timeout, lambda: self.calls.closed)
+        protocol = FunctionProtocol(self.judge, self.function, self._async_calls)
+        at_once = AT_ONCE if is_async(self.function) else 1
+        self.calls = Calls(protocol, self.judge, self.resources.turn, self.describe(), at_once=at_once)
 
     def close(self) -> None:
-        self._calls.close()
+        self._async_calls.close()
         super().close()
+        self._open.close()
 
     def _as_planned(self) -> PythonCallable:
         """The judge, with the version and kind of prompt of its function; an InputError if the source changed after
@@ -74,6 +82,26 @@ class PythonEngine(CallingEngine[PythonCallable]):
             "python": platform.python_version(),
             "started": self.started,
         }
+
+
+@contextlib.contextmanager
+def _watchdog(seconds: float) -> Iterator[None]:
+    """End this program, and show where, if a call holds the interpreter for so many seconds: nothing else can."""
+    closed = threading.Event()
+
+    def beat() -> None:
+        while not closed.is_set():
+            faulthandler.dump_traceback_later(seconds, exit=True)
+            closed.wait(BEAT_SECONDS)
+        faulthandler.cancel_dump_traceback_later()
+
+    thread = threading.Thread(target=beat, name="watchdog", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        closed.set()
+        thread.join()
 
 
 class AsyncCalls:
@@ -173,34 +201,32 @@ class Loop:
         self._loop.close()
 
 
-class FunctionAsker(Asker):
-    """Asker that gets the response to a request from a function, within an account."""
+class FunctionProtocol(Protocol):
+    """Calls of a function in the place of an endpoint."""
 
-    def __init__(self, judge: PythonCallable, function: Function, account: Account, calls: AsyncCalls) -> None:
-        super().__init__(judge, account)
-        self._judge: PythonCallable = judge
-        self._calls = calls
+    def __init__(self, judge: PythonCallable, function: Function, calls: AsyncCalls) -> None:
+        self._judge, self._calls = judge, calls
         self._function, self._is_async = function, is_async(function)
         self._transient = {*TRANSIENT, *judge.transient}
         self._secrets = frozenset(value for name, value in os.environ.items() if SECRET.search(name))
 
-    async def _call(self, request: Request, tally: Tally) -> Response:
-        judge, account = self._judge, self._account
-        most = account.most(len(request.prompt.encode()), judge.answer_tokens or 0)
-        async with account.call(request.request_id, most, tally) as call:
-            returned, error = await self._outcome(self._argument(request), call)
-            if error is not None:
-                raise self._raised(error)
-            response = received(
-                lambda: answers.response(request, returned),
-                self._secrets,
-                reason="wrong_answer",
-                failure=f"{judge.function} has returned no answer",
-            )
-            if response.prompt_tokens is not None and response.completion_tokens is not None:
-                usage = Usage(response.prompt_tokens, response.completion_tokens, response.cached_tokens)
-                call.used = account.used(usage)
-            return response
+    async def prepare(self, request: Request) -> Prepared:
+        send = functools.partial(self._send, request)
+        return Prepared(len(request.prompt.encode()), self._judge.answer_tokens or 0, send)
+
+    async def _send(self, request: Request, call: Call) -> Response:
+        returned, error = await self._outcome(self._argument(request), call)
+        if error is not None:
+            raise self._raised(error)
+        response = received(
+            lambda: answers.response(request, returned),
+            self._secrets,
+            reason="wrong_answer",
+            failure=f"{self._judge.function} has returned no answer",
+        )
+        if response.prompt_tokens is not None and response.completion_tokens is not None:
+            call.count(Usage(response.prompt_tokens, response.completion_tokens, response.cached_tokens))
+        return response
 
     def _argument(self, request: Request) -> Any:
         if self._judge.takes != "messages":
@@ -218,7 +244,7 @@ class FunctionAsker(Asker):
             async with asyncio.timeout(seconds):
                 returned, error = await _threaded_call(self._function, argument)
             if error is None and inspect.isawaitable(returned):
-                return await self._calls.outcome(lambda _: returned, argument, Call(call.used))
+                return await self._calls.outcome(lambda _: returned, argument, Call(None))
             return returned, error
         except TimeoutError:
             details = f"{name} gave no answer within {seconds:g} s"
