@@ -3,6 +3,7 @@
 import dataclasses
 import errno
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -103,3 +104,27 @@ def test_a_disk_that_is_full_or_read_only_ends_the_program_with_one_line(monkeyp
     with pytest.raises(SystemExit) as ended:
         command_line.run(main)
     assert ended.value.code == f"error: results/x.parquet: {os.strerror(number)}"
+
+
+LEFT = """
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from rubric_order.base import command_line
+
+def main():
+    command_line.leave_threads()
+    ThreadPoolExecutor().submit(threading.Event().wait)
+    {}
+
+command_line.LEFT_SECONDS = 0.1
+command_line.run(main)
+"""
+
+
+@pytest.mark.parametrize(("last", "status"), [("pass", 0), ("raise KeyError", 1)])
+def test_a_program_ends_although_code_of_others_has_left_a_thread(root, last, status):
+    """Python itself waits for the thread of an executor, which never ends."""
+    environment = os.environ | {"PYTHONPATH": str(root / "workflow/scripts")}
+    command = [sys.executable, "-c", LEFT.format(last)]
+    ran = subprocess.run(command, env=environment, capture_output=True, timeout=300, check=False)
+    assert ran.returncode == status

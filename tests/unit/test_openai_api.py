@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import openai
 import pytest
-from endpoint import Reply, completion, running, sigterm_as_the_main_thread_wakes, sigterm_ends
+from endpoint import Reply, completion, running, sigterm_ends
 from factories import changed, questions, request
 
 from rubric_order.base.errors import InputError
@@ -282,15 +282,6 @@ def test_a_redirect_is_not_followed(ask, monkeypatch, number):
     assert rest.endswith("name the final address")
 
 
-def test_a_redirect_in_a_circle_is_one_call_that_counts(settings):
-    reply = status(307, headers={"Location": "/v1/chat/completions"})
-    with running(lambda call: reply) as endpoint:
-        engine = engines.load(changed(settings, base_url=endpoint.base_url))
-        with pytest.raises(InputError, match="redirects"):
-            list(engine.answer(_requests(1)))
-        assert len(endpoint.calls) == engine.calls.budget.spent.calls == 1
-
-
 # --- what comes back
 
 
@@ -364,29 +355,6 @@ PASSES = Reply(completion("[RESULT] 4"))
 
 
 @pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        (status(409), "server_error: 409 no"),
-        (Reply(b"<html>Bad gateway</html>", status=502), "server_error: 502"),
-        (Reply(completion(), cut=40), "connection: "),
-        (Reply(b"", cut=0, headers={"Content-Length": "9"}), "connection: "),
-        (Reply(b'{"choices": [{"message": {"content": "4'), "malformed: the answer is not whole JSON"),
-        (Reply(b'{"choices": "\xff"}'), "malformed: the answer is not whole JSON"),
-        (Reply(b""), "malformed: the answer is not whole JSON"),
-        (Reply({"choices": [{"message": "4"}]}), "malformed: the answer has no message"),
-        (Reply({"error": "overloaded"}), "server_error: 500 overloaded"),
-    ],
-)
-def test_what_may_pass_is_tried_again_and_then_fails_with_its_reason(ask, reply, reason):
-    (response,), calls = ask(in_turn(reply, reply, PASSES))
-    assert (response.text, response.error, response.attempts, len(calls)) == ("[RESULT] 4", None, 3, 3)
-    (response,), calls = ask(reply)
-    assert response.error.startswith(reason)
-    assert response.error.partition(":")[0] in engines.PASSING
-    assert (response.text, response.attempts, len(calls)) == (None, 3, 3)
-
-
-@pytest.mark.parametrize(
     ("parts", "text", "more"),
     [
         ([{"type": "text", "text": "[RESULT] "}, {"type": "text", "text": "4"}], "[RESULT] 4", {}),
@@ -423,13 +391,6 @@ def test_a_long_answer_is_read_where_it_was_asked_for(ask):
 def test_json_that_is_called_something_else_is_read(ask):
     (response,), _ = ask(Reply(completion("[RESULT] 4"), headers={"Content-Type": "text/plain"}))
     assert response.text == "[RESULT] 4"
-
-
-def test_a_stalled_call_is_given_up_and_tried_again(ask):
-    (response,), calls = ask(in_turn(Reply(stall=True), PASSES), timeout=2)
-    assert (response.text, response.attempts, len(calls)) == ("[RESULT] 4", 2, 2)
-    (response,), _ = ask(Reply(stall=True), timeout=0.1)
-    assert (response.error, response.attempts) == ("timeout: no answer within 0.1 s", 3)
 
 
 def test_no_endpoint_at_all(ask):
@@ -499,21 +460,6 @@ def test_a_request_that_cannot_be_answered_fails_for_good(ask, reply, error):
     assert (response.attempts, len(calls)) == (1, 1)
 
 
-def test_an_endpoint_that_refuses_everything_is_not_asked_everything(ask):
-    seen = []
-
-    def reply(call):
-        seen.append(call)
-        return status(400, "unknown parameter: seed")
-
-    with pytest.raises(InputError) as error:
-        ask(reply, 500, concurrency=4)
-    assert str(error.value) == (
-        "judge: 10 requests in a row failed, the last as bad_request: 400 unknown parameter: seed"
-    )
-    assert len(seen) < 20
-
-
 def test_what_a_mistake_in_config_made_fail_is_asked_again_and_is_paid_for(settings):
     with running(lambda call: Reply(completion(model="another"))) as endpoint:
         prices = {"prompt": 1.0, "completion": 1.0}
@@ -555,22 +501,6 @@ def test_an_endpoint_that_is_down_is_not_asked_everything(ask, caplog, down, wor
 
 
 # --- limits
-
-
-def test_as_many_calls_as_allowed_are_under_way_at_once(settings):
-    full = threading.Barrier(5)
-    with running(lambda call: Reply(completion())) as endpoint:
-        original = endpoint._write
-
-        async def write(answer, call, reader, writer):  # nothing is answered until five calls have come
-            await endpoint._loop.run_in_executor(None, full.wait, 10)
-            return await original(answer, call, reader, writer)
-
-        endpoint._write = write
-        engine = engines.load(changed(settings, base_url=endpoint.base_url, concurrency=5))
-        responses = list(engine.answer(request(f"r{n}", f"prompt {n}") for n in range(20)))
-    assert len(responses) == 20
-    assert endpoint.most_at_once == 5
 
 
 def test_calls_are_spaced_as_the_limit_says(ask):
@@ -668,12 +598,6 @@ def test_a_budget_of_tokens_holds_over_runs_whatever_became_of_the_calls(ask, tm
     assert store.spent()["tokens"] == budget["tokens"]
 
 
-@pytest.mark.parametrize("count", [2**31, -1, 1.5])
-def test_a_count_of_tokens_that_cannot_be_is_none(ask, count):
-    (response,), _ = ask(Reply(completion(usage=(count, 16))))
-    assert (response.error, response.prompt_tokens, response.completion_tokens) == (None, None, None)
-
-
 @pytest.mark.parametrize(
     ("headers", "message"),
     [
@@ -742,29 +666,6 @@ def test_a_job_that_is_asked_to_end_keeps_what_has_come(settings, monkeypatch):
     ] * 4
 
 
-def test_an_answer_that_comes_at_the_moment_of_the_signal_is_kept(settings):
-    """On a busy machine the answer is there before the job wakes, and so is the signal."""
-    kept = []
-    with running(lambda call: Reply(completion())) as endpoint, sigterm_as_the_main_thread_wakes():
-        engine = engines.load(changed(settings, base_url=endpoint.base_url, concurrency=4))
-        with pytest.raises(SystemExit, match="ended on request"):
-            collections.deque(map(kept.append, engine.answer(_requests(100))))
-    assert kept
-    assert [response.error for response in kept] == [None] * len(endpoint.calls)
-
-
-def test_a_job_that_is_asked_to_end_waits_for_the_answers_under_way_and_sends_nothing_more(settings):
-    arrived, ended = threading.Semaphore(0), threading.Event()
-
-    def reply(call):
-        arrived.release()
-        return Reply(completion(), after=ended.is_set, delay=0.3)
-
-    kept, calls = end_after(4, arrived, settings, reply, told=ended.set)
-    assert calls == 4
-    assert [(response.error, response.attempts) for response in kept] == [(None, 1)] * 4
-
-
 def _requests(count):
     return (request(f"r{number}", f"prompt {number}") for number in range(count))
 
@@ -812,67 +713,6 @@ def test_a_signal_while_an_error_ends_the_job_cuts_off_no_call(settings):
         with pytest.raises(SystemExit, match="ended on request"):
             collections.deque(map(kept.append, engine.answer(_requests(100))))
     assert sorted((response.request_id, response.error) for response in kept) == [(f"r{k}", None) for k in (1, 2, 3)]
-
-
-def test_an_engine_that_is_told_to_end_from_another_thread_yields_the_calls_under_way(settings):
-    arrived, told = threading.Semaphore(0), threading.Event()
-
-    def reply(call):
-        arrived.release()
-        return Reply(completion(), after=told.is_set, delay=0.1)
-
-    with running(reply) as endpoint:
-        engine = engines.load(changed(settings, base_url=endpoint.base_url, concurrency=4))
-
-        def tell():
-            for _ in range(4):
-                arrived.acquire()
-            engine.calls.end_early()
-            told.set()
-
-        threading.Thread(target=tell, daemon=True).start()
-        responses = list(engine.answer(_requests(100)))
-        assert len(responses) == len(endpoint.calls) == 4
-        assert all(response.error is None for response in responses)
-        assert list(engine.answer(_requests(100))) == [], "and for good"
-
-
-def test_an_engine_that_is_left_cancels_its_calls(settings, monkeypatch):
-    monkeypatch.setattr(delivery, "ENDING_SECONDS", 0.2)
-    with running(lambda call: Reply(stall=True) if "9" in call.prompt else Reply(completion())) as endpoint:
-        engine = engines.load(changed(settings, base_url=endpoint.base_url, concurrency=4))
-        answers = engine.answer(_requests(100))
-        next(answers)
-        answers.close()
-        assert "endpoint" not in [thread.name for thread in threading.enumerate()]
-        assert len(endpoint.calls) < 100
-
-
-def test_requests_are_taken_as_they_are_needed(settings):
-    taken = []
-
-    def requests():
-        for number in range(10_000):
-            taken.append(number)
-            yield request(f"r{number}", "x")
-
-    with running(lambda call: Reply(completion())) as endpoint:
-        engine = engines.load(changed(settings, base_url=endpoint.base_url, concurrency=4))
-        answers = engine.answer(requests())
-        next(answers)
-        answers.close()
-    assert len(taken) < 10_000
-
-
-def test_a_defect_in_the_requests_reaches_the_job(settings):
-    def requests():
-        yield request("a", "x")
-        raise KeyError("no such column")
-
-    with running(lambda call: Reply(completion())) as endpoint:
-        engine = engines.load(changed(settings, base_url=endpoint.base_url))
-        with pytest.raises(KeyError, match="no such column"):
-            list(engine.answer(requests()))
 
 
 # --- log-probabilities
@@ -992,15 +832,6 @@ def test_a_second_request_is_the_answer_so_far_to_be_ended_by_a_score(ask):
     assert call.body["structured_outputs"] == {"choice": ["1", "2", "3", "4", "5"]}
     assert call.body["max_tokens"] == 8
     assert (response.text, response.option_logprobs) == ("4", None)
-
-
-def test_one_engine_answers_several_times(settings):
-    with running(vllm_reply) as endpoint:
-        changes = {"dialect": "vllm", "answer_format": "score", "tokens_per_minute": 1e9, "concurrency": 2}
-        engine = engines.load(changed(settings, base_url=endpoint.base_url, **changes))
-        for count in (5, 7):
-            assert len(list(engine.answer(_requests(count)))) == count
-        assert engine.calls.budget.spent.calls == 12
 
 
 def test_tokens_of_one_text_add_up_and_minus_9999_is_nothing():

@@ -292,6 +292,19 @@ def test_a_job_that_is_killed_again_and_again_pays_for_the_calls_under_way(jobs)
     check_each_was_answered(jobs, jobs.start(), kills=kills)
 
 
+def test_a_job_may_open_as_many_files_as_the_system_lets_it(tmp_path):
+    """A call takes one: 2,000 can be under way where a process may open 1,024 by default."""
+    least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    judge = complete_judge(engine="openai", base_url="http://127.0.0.1:9/v1", model="m")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(least, most) // 2, most))
+    try:
+        with starting.Starter(judge, Store(tmp_path), Resources()) as start:
+            start().close()
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (most, most)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (least, most))
+
+
 def test_a_call_is_on_disk_before_it_is_sent_and_counts_until_its_answer_is_stored(tmp_path):
     store, path = Store(tmp_path), tmp_path / "open_calls.jsonl"
     calls = open_calls.OpenCalls(path, "run 1")
