@@ -127,8 +127,10 @@ def _ask(
     log.info("%d requests: %d answered before, %d to judge", len(requests), len(requests) - len(missing), len(missing))
     if len(missing):
         running = engine()
-        # Another job may have answered meanwhile: the start waits for other jobs over the same endpoint to end.
-        missing = unanswered(requests, store, retry_failed=retry_failed)
+        # The start waits for other jobs over the same endpoint to end, and stores the answers of a killed one.
+        before, missing = missing, unanswered(requests, store, retry_failed=retry_failed)
+        if readable is not None:
+            _recall(readable, before.drop(missing.index), store)
     if len(missing):
         engine_used = json.dumps(running.describe(), sort_keys=True)
         if refuse_mixed is not None:
