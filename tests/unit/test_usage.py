@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from factories import simulated_reads
 
-import parse_scores
-import render_summary
 from rubric_order.base import parquet
+from rubric_order.base.labels import Labels
 from rubric_order.cards import row, runs, summary
+from rubric_order.jobs.render_summary import render_summary
 from rubric_order.library import estimates
 from rubric_order.scoring import usage
 from rubric_order.settings.judges.metered import Prices
@@ -94,10 +94,10 @@ def written(tmp_path):
 def test_a_summary_has_the_cost_of_each_judge_and_what_is_not_known_is_last(written, tmp_path):
     statistics, scores = written
     data, page = tmp_path / "summary.json", tmp_path / "summary.html"
-    labels = {"judges": {"paid": "Paid", "free": "Free"}, "datasets": {"d": "Data"}}
+    labels = Labels({"paid": "Paid", "free": "Free"}, {"d": "Data"})
     shown = {"tables": [], "figures": []}
     others = {"scores": scores, "prices": {"paid": PRICES | {"currency": "EUR"}}}
-    render_summary.main(statistics, shown, labels, {}, {}, data, page, **others)
+    render_summary(statistics, shown, labels, {}, {}, data, page, **others)
     by_judge = {card["judge"]: card for card in summary.read(data)}
     # 1,000 tokens at 2 and 10 at 8 a million, one request per item: 2.08 for 1,000 items.
     assert by_judge["paid"]["cost"] == {"per_1000_items": pytest.approx(2.08), "currency": "EUR"}
@@ -112,7 +112,3 @@ def test_a_summary_has_the_cost_of_each_judge_and_what_is_not_known_is_last(writ
     (listed, _) = runs.content(runs.histories(runs.read([data])))
     assert listed["runs"][0]["cost"] in (None, by_judge["paid"]["cost"])
     assert json.dumps(listed)
-
-
-def test_a_file_of_scores_says_how_many_tokens_its_answers_took():
-    assert parse_scores.usage.METADATA == render_summary.usage.METADATA == "tokens"

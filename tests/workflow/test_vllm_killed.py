@@ -21,7 +21,7 @@ from .conftest import ROOT, Project
 JOB = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
-import judge_shard
+from rubric_order.jobs.judge_shard import judge_shard
 from rubric_order.base import command_line
 from rubric_order.judging import shard
 shard.CHUNK_REQUESTS = 4

@@ -25,20 +25,18 @@ from rubric_order.intake.logs import levels, reading
 from rubric_order.intake.logs.calls import Asked, Call, Message
 from rubric_order.intake.logs.cutting import Cut, Piece, cut
 from rubric_order.intake.logs.levels import Rubric
-from rubric_order.library.study import as_reads
+from rubric_order.library.study import answered, planned_study
 from rubric_order.parsing import one_score
-from rubric_order.planning import requests as planned
-from rubric_order.planning.reads import Design, plan_reads
+from rubric_order.planning.reads import Design
 from rubric_order.probes.score_order import ScoreOrder
 from rubric_order.prompts import frames, messages, own
-from rubric_order.scoring.scores import RESPONSES, score_reads
 from rubric_order.settings import judges
 from rubric_order.settings.judges import Endpoint
 
 if TYPE_CHECKING:
     from rubric_order.judging import shard
 
-PROBE, STUDY, DATASET = "score_order", "position_bias", "relogged"
+STUDY, DATASET = "position_bias", "relogged"
 ITEMS, CONFIG, RECORDED = "items.jsonl", "config.yaml", "recorded.jsonl"
 TEMPLATE, MESSAGES = "prompt.jinja", "prompt.yaml"  # templates of one user's message, and of several messages
 ADDRESSES = {"openai": ("https://api.openai.com/v1", "OPENAI_API_KEY")}  # provider: address, variable of the key
@@ -238,11 +236,7 @@ def _planned(
     own.check(path, ScoreOrder.FIELDS, [partial(ScoreOrder().try_template, n=design.scales[0])])
     template = frames.load_template(path)
     tables = datasets.prepare(DATASET, Custom().read(folder / ITEMS))
-    texts = (tables.items, tables.rubrics, tables.pairs)
-    reads = plan_reads(
-        *texts, study=STUDY, judge_id=judge_id, judge=judge, template=template, design=design, probe=PROBE
-    )
-    return reads, planned.render_reads(reads, *texts, template, probe=PROBE).assign(probe=PROBE)
+    return planned_study(tables, template, design, judge, study=STUDY, judge_id=judge_id)
 
 
 def ask(study: Written, watch: "shard.Watch | None" = None) -> pd.DataFrame:
@@ -261,17 +255,10 @@ def ask(study: Written, watch: "shard.Watch | None" = None) -> pd.DataFrame:
     Raises:
         InputError: a setting cannot be used, or requests failed for temporary reasons.
     """
-    from rubric_order.judging import jobs
-    from rubric_order.judging.engines import Resources
-    from rubric_order.judging.progress import progress
-    from rubric_order.judging.store import Store
-
     if importlib.util.find_spec("openai") is None:
         raise InputError("package 'openai' is missing; expected pip install 'rubric-order[endpoint]'")
-    judge, kept = study.judge, Store(study.folder / "results/store" / study.judge_id)
-    responses = jobs.respond(study.requests, judge, kept, Resources(), watch=watch or progress)
-    scores = score_reads(study.reads, responses[RESPONSES[:-1]], probe=PROBE)
-    return as_reads(scores, responses, len(study.labels))
+    folder = study.folder / "results/store" / study.judge_id
+    return answered(study.reads, study.requests, study.judge, folder, len(study.labels), watch=watch)
 
 
 def same_again(study: Written, reads: pd.DataFrame) -> tuple[int, int]:

@@ -115,10 +115,9 @@ def render_reads(
     template: Template,
     *,
     probe: str,
-    greedy: Collection[str] = (),
 ) -> pd.DataFrame:
     """The distinct requests of reads of one dataset, with their prompts, all in memory; no other study sends them."""
-    distinct = distinct_requests(reads, owned_elsewhere=(), greedy=greedy)
+    distinct = distinct_requests(reads, owned_elsewhere=())
     return render_requests(distinct, units_asked(distinct, items, rubrics, pairs, template, probe=probe))
 
 

@@ -20,6 +20,7 @@ from rubric_order.settings.judges import Recorded
 from rubric_order.settings.statistics import with_packages
 
 Block = Mapping[str, Any]
+IN_PAGES: dict[registry.Kind, str] = {"tables": "html", "figures": "svg"}  # ending of the file that pages show
 
 
 def one_of(names: Any) -> str:
@@ -325,11 +326,16 @@ class Shown(Stage):
         """Word printed across the figures of a rehearsal."""
         return "rehearsal" if self.config.rehearse else ""
 
-    def listed(self, pattern: str) -> list[dict[str, str]]:
-        listed: list[str] = list(getattr(self.config, self.kind))
+    def listed(self, folder: str | Path) -> list[dict[str, str]]:
+        """Title, caption and file of each result that config names; the kind's folder is in `folder`."""
+        path = f"{folder}/{self.kind}/"
         return [
-            {"title": self.title_of(name), "caption": self.caption_of(name), "path": pattern.format(name)}
-            for name in listed
+            {
+                "title": self.title_of(name),
+                "caption": self.caption_of(name),
+                "path": f"{path}{name}.{IN_PAGES[self.kind]}",
+            }
+            for name in getattr(self.config, self.kind)
         ]
 
     @property

@@ -43,6 +43,11 @@ class Inputs:
     def named(self) -> str:
         return ", ".join(map(str, self.sources.values()))
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Adapter, limit and options, as `prepare_items` takes them."""
+        return {"adapter": self.adapter, "limit": self.limit, "options": {}}
+
     def copied_as(self) -> dict[str, str]:
         """Dictionary from the name that the adapter has for each file to the file's name in the study's folder."""
         return {name: f"{name}{path.suffix.lower()}" for name, path in self.sources.items()}
