@@ -168,6 +168,12 @@ def test_what_follows_a_contract_that_is_open_comes_of_the_probe(results):
         assert planned[: len(PLAN.names)] == PLAN.names
 
 
+def test_a_file_of_scores_says_how_many_tokens_its_answers_took(results):
+    (part, *_) = parquet.read_metadata(results / "scores/score_order/sim/planted.parquet")["tokens"]
+    assert part["n_requests"] > 0
+    assert part["n_counted"] == 0  # a simulated judge reports none
+
+
 def test_a_row_of_the_store_is_a_response_and_its_engine(results):
     answers = Store(results / "store/planted").read()
     assert answers.columns.tolist() == STORE.names
