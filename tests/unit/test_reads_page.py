@@ -9,7 +9,7 @@ import pytest
 from factories import comparison_table, criteria_table, score_table
 
 from rubric_order.contracts.responses import RESPONSES
-from rubric_order.jobs.choose_reads import choose_reads
+from rubric_order.jobs.choose_reads import CALL, choose_reads
 from rubric_order.jobs.render_reads import render_reads
 from rubric_order.pages import page, reads
 
@@ -167,7 +167,7 @@ def test_a_prompt_that_two_items_share_is_shown_with_both(tmp_path):
 
 def shown_in(script):
     written = script.read_text(encoding="utf-8")
-    return json.loads(written.removeprefix(f"{choose_reads.CALL}(").removesuffix(");\n"))
+    return json.loads(written.removeprefix(f"{CALL}(").removesuffix(");\n"))
 
 
 def test_texts_end_neither_the_script_nor_the_page(tmp_path):
@@ -182,7 +182,7 @@ def test_texts_end_neither_the_script_nor_the_page(tmp_path):
     written = out.read_text(encoding="utf-8")
     assert written.count("\n") == 1
     assert not set("<>\u2028") & set(written)
-    found = json.loads(written.removeprefix(f"{choose_reads.CALL}(").removesuffix(");\n"))
+    found = json.loads(written.removeprefix(f"{CALL}(").removesuffix(");\n"))
     (item,) = found["items"]
     assert {read["text"] for read in item["reads"]} == {item["candidate"]} == {EVIL}
 

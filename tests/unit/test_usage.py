@@ -45,7 +45,14 @@ def test_each_request_counts_once_a_strategy_and_is_shared_by_strategies():
     assert usage.per_1000_items(balanced, Prices(**PRICES)) == pytest.approx(1248 / 1e6 / 2 * 1000)
 
 
-def test_requests_without_tokens_count_as_the_others_and_none_at_all_is_not_known():
+def test_requests_without_tokens_count_as_the_others_and_none_at_all_is_not_known(tmp_path):
+    scores = tmp_path / "s/d/a.parquet"
+    scores.parent.mkdir(parents=True)
+
+    def costs(part, prices):
+        parquet.write(pd.DataFrame(), scores, tokens=[part])
+        return usage.costs(scores, prices)
+
     plan = reads(balanced=[("a", "x"), ("b", "y")])
     (half,) = usage.tokens(plan, responses(x=(100, 0), y=(None, None)))
     assert (half["n_requests"], half["n_counted"]) == (2, 1)
@@ -53,8 +60,9 @@ def test_requests_without_tokens_count_as_the_others_and_none_at_all_is_not_know
     for unknown in (responses(), responses(x=(None, None)).drop(columns=[*usage.TOKENS])):
         (nothing,) = usage.tokens(plan, unknown)
         assert usage.per_1000_items(nothing, Prices(**PRICES)) is None
-        assert usage.costs([nothing], PRICES, {"study": "s", "judge": "a", "dataset": "d"}) == {}
-    assert usage.costs([half], None, {"study": "s", "judge": "a", "dataset": "d"}) == {}
+        assert costs(nothing, {"a": PRICES}) == {}
+    assert costs(half, {"b": PRICES}) == {}
+    assert len(costs(half, {"a": PRICES})) == 1
 
 
 @pytest.mark.parametrize(

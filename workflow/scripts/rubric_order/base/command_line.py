@@ -95,10 +95,9 @@ def _reader(annotation: Any) -> dict[str, Any]:
         return {"nargs": "+", "action": _Grouped}
     if annotation == Path | None:
         return {"type": _optional_path, "nargs": "?"}
-    if annotation is dict or typing.get_origin(annotation) is dict:
-        return {"type": _settings}
-    if hasattr(annotation, "_fields"):
-        return {"type": lambda text: annotation(**_settings(text))}
+    kind = typing.get_origin(annotation) or annotation
+    if kind is dict or hasattr(kind, "_fields"):
+        return {"type": lambda text: kind(**_settings(text))}
     return {"type": getattr(annotation, "from_file", annotation)}
 
 

@@ -10,7 +10,7 @@ from rubric_order.contracts.responses import RESPONSES
 from rubric_order.contracts.scores import SCORES
 from rubric_order.pages import page, reads
 from rubric_order.prompts import messages
-from rubric_order.scoring.scores import read_requested, read_responses
+from rubric_order.scoring.scores import read_requested
 
 CALL = "readsLoaded"  # the function of the page that takes the reads
 PROMPTS, RATERS = ["request_id", "prompt"], ["item_id", "human_scores"]
@@ -44,7 +44,7 @@ def choose_reads(
     content = reads.content(
         choice,
         prompts=prompts,
-        responses=read_responses(paths, wanted),
+        responses=read_requested(paths, wanted),
         raters={row.item_id: row.human_scores for each in people for row in each.itertuples()},
         caps=caps,
         about=about,

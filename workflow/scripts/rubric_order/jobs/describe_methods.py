@@ -21,14 +21,10 @@ def describe_methods(
     `scores` are named ``STUDY/DATASET/JUDGE``; `answers`: file of `list_responses` by judge; `made`: reference answers
     by dataset; `run`: the parts of config that results depend on.
     """
-    text, cited = methods.text(
-        run,
-        counts=methods.counts(scores),
-        versions={judge: files.read_json(path)["versions"] for judge, path in answers.items()},
-        statistics=statistics,
-        software=summary.versions(),
-        references={dataset: methods.Answers.of(REFERENCES.read(path)) for dataset, path in made.items()},
-        library=files.read_text(library),
-    )
+    versions = {judge: files.read_json(path)["versions"] for judge, path in answers.items()}
+    attempts = {dataset: methods.Answers.of(REFERENCES.read(path)) for dataset, path in made.items()}
+    facts: dict[str, Any] = {"counts": methods.counts(scores), "versions": versions, "statistics": statistics}
+    facts |= {"software": summary.versions(), "references": attempts, "library": files.read_text(library)}
+    text, cited = methods.text(run, **facts)
     files.write_text(text, page)
     files.write_text(cited, references)

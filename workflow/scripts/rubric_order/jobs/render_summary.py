@@ -40,7 +40,7 @@ def render_summary(
     """
     note = run.get("rehearsal", "")
     estimates = {name: order_by_labels(ESTIMATES.read(path), labels) for name, path in statistics.items()}
-    costs = {key: cost for path in scores for key, cost in usage.costs_of(path, prices).items()}
+    costs = {key: cost for path in scores for key, cost in usage.costs(path, prices).items()}
     cards = summary.made(estimates, note=note, costs=costs)
     of_criteria = criteria.cards(estimates[criteria.STATISTIC], margin) if criteria.STATISTIC in estimates else []
     of_single = summary.made({name: ESTIMATES.read(path) for name, path in by_criterion.items()}, note=note)
@@ -48,8 +48,8 @@ def render_summary(
     html = summary.page(
         [dataclasses.replace(card, notes=(*card.notes, *notes)) for card in cards],
         content,
-        tables=summary.shown_of(shown["tables"]),
-        figures=summary.shown_of(shown["figures"]),
+        tables=[summary.Shown(**part) for part in shown["tables"]],
+        figures=[summary.Shown(**part) for part in shown["figures"]],
         labels=labels,
         reads=reads,
         of_criteria=of_criteria,

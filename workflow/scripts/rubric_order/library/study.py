@@ -19,7 +19,7 @@ from rubric_order.datasets import Item
 from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric, check_levels
 from rubric_order.library import probe, prompts
 from rubric_order.planning.reads import Design, plan_reads
-from rubric_order.planning.requests import render_reads
+from rubric_order.planning.requests import distinct_requests, render_requests, units_asked
 from rubric_order.prompts import messages, orderings
 from rubric_order.scoring.scores import RESPONSES, score_reads
 from rubric_order.settings.judges import Judge, PythonCallable
@@ -114,7 +114,9 @@ def planned_study(
     texts = tables.items, tables.rubrics, tables.pairs
     names = {"study": study, "judge_id": judge_id, "probe": PROBE}
     reads = plan_reads(*texts, judge=judge, template=template, design=design, **names)
-    return reads, render_reads(reads, *texts, template, probe=PROBE).assign(probe=PROBE)
+    requests = distinct_requests(reads, owned_elsewhere=())
+    units = units_asked(requests, *texts, template, probe=PROBE)
+    return reads, render_requests(requests, units).assign(probe=PROBE)
 
 
 def answered(

@@ -55,7 +55,7 @@ from rubric_order.run.core import Run
 from rubric_order.run.pages import CARDS, Pages
 from rubric_order.run.results import Shown, Statistics, labels_of
 from rubric_order.run.stages import Planning, Scores
-from rubric_order.scoring.scores import read_responses, score_reads
+from rubric_order.scoring.scores import read_requested, score_reads
 from rubric_order.settings.base import plain
 from rubric_order.settings.judges import Addressed, Judge
 from rubric_order.settings.studies import Study
@@ -74,16 +74,12 @@ NOT_ALL_ASKED = "# Texts were read until they were known well enough: Snakemake 
 
 @dataclass(frozen=True)
 class Certification:
-    """A study of one judge: its folder, its complete config, its items."""
+    """A study of one judge, by its id: its folder, its complete config, its items."""
 
     folder: Path
     run: Run
     inputs: Inputs
-
-    @property
-    def name(self) -> str:
-        (name,) = self.run.used_judges
-        return name
+    name: str
 
     @property
     def judge(self) -> Judge:
@@ -199,7 +195,7 @@ class Certification:
         scores = write_scores(
             reads, [self._file(RESPONSES)], self._file(SCORES), probe=self._study.probe, answer=answer
         )
-        answered = read_responses([self._file(RESPONSES)], reads["request_id"])
+        answered = read_requested([self._file(RESPONSES)], reads["request_id"])
         table = as_reads(scores[scores["strategy"] == STRATEGIES[0]], answered, self.inputs.n)
         table["ordering"] = [" ".join(map(str, ordering)) for ordering in table["ordering"]]
         files.write_csv(table, self.folder / READS)
@@ -284,17 +280,11 @@ def prepare(
     scale = {"study": STUDY, "n": inputs.n}
     balanced = scale | {"strategy": STRATEGIES[0]}
     selection = balanced | {"readouts": readouts}
+    study = {"datasets": [inputs.dataset], "judges": [name], "scales": [inputs.n], "strategies": STRATEGIES}
     written: dict[str, Any] = {
         "datasets": {inputs.dataset: inputs.block()},
         "judges": {name: dict(block)},
-        "studies": {
-            STUDY: {
-                "datasets": [inputs.dataset],
-                "judges": [name],
-                "scales": [inputs.n],
-                "strategies": STRATEGIES,
-            }
-        },
+        "studies": {STUDY: study},
         "figures": {"position_selection": selection, "score_effects": balanced},
         "tables": {
             "position_selection": {**scale},
@@ -303,7 +293,7 @@ def prepare(
             "parse_failures": {"study": STUDY},
         },
     }
-    run = Run.load(_absolute_paths(folder, written), folder, dry=True)
+    run = Run.load(written | {"datasets": {inputs.dataset: inputs.block(folder)}}, folder, dry=True)
     _check_engine(run.config.judges[name])
     if (folder / CONFIG).exists():  # then another study need not wait to be refused
         folders.check(folder, block, inputs)
@@ -318,16 +308,7 @@ def prepare(
         inputs.copy_to(folder)
         if isinstance(template, str):
             files.copy(template, folder / folders.prompt_copy(template))
-        yield Certification(folder, run, inputs)
-
-
-def _absolute_paths(folder: Path, written: Mapping[str, Any]) -> dict[str, Any]:
-    blocks = {
-        name: block
-        | {"files": {key: {"path": str((folder / file["path"]).absolute())} for key, file in block["files"].items()}}
-        for name, block in written["datasets"].items()
-    }
-    return {**written, "datasets": blocks}
+        yield Certification(folder, run, inputs, name)
 
 
 def _check_engine(judge: Judge) -> None:
