@@ -32,7 +32,7 @@ class Job:
 
     Attributes:
         folder: working directory, to which paths are relative.
-        main: function of `rubric_order.jobs`, which writes the outputs.
+        main: its function in ``jobs``, which writes the outputs.
         arguments: arguments of `main`, as Python objects.
     """
 
