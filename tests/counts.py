@@ -23,13 +23,13 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 BOUNDS = {
-    "library, code lines": 50_000,
-    "core without extras, code lines": 50_000,
+    "library and entries, code lines": 50_567,
+    "core without extras, code lines": 50_567,
     "largest module, lines": 540,
     "tests, code lines": 56_300,
-    "rules, entries and captions, lines": 1_505,
+    "rules and captions, lines": 932,
     "`common.smk`, lines": 95,
-    "docstrings, words": 84_700,
+    "docstrings, words": 85_700,
     "docstrings of `estimate.py`, words": 14_700,
     "docs, words": 133_000,
     "longest caption, words": 141,
@@ -154,13 +154,13 @@ def counts(root: Path) -> dict[str, int]:
     captions = caption_words(modules)
     entries = sorted(root.glob("workflow/scripts/*.py"))
     return {
-        "library, code lines": code_lines(modules),
-        "core without extras, code lines": code_lines(core),
+        "library and entries, code lines": code_lines([*modules, *entries]),
+        "core without extras, code lines": code_lines([*core, *entries]),
         "largest module, lines": max(all_lines([path]) for path in modules),
         "tests, code lines": code_lines(tests),
-        "rules, entries and captions, lines": all_lines(chains) + code_lines(entries),
+        "rules and captions, lines": all_lines(chains),
         "`common.smk`, lines": all_lines([root / "workflow/rules/common.smk"]),
-        "docstrings, words": docstring_words(modules),
+        "docstrings, words": docstring_words([*modules, *entries]),
         "docstrings of `estimate.py`, words": docstring_words([path for path in modules if path.name == "estimate.py"]),
         "docs, words": sum(len(path.read_text(encoding="utf-8").split()) for path in root.glob("docs/*.md")),
         "longest caption, words": max(captions, default=0),

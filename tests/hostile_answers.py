@@ -33,11 +33,10 @@ from rubric_order.judging import batch_exchange, engines, shard  # noqa: E402
 from rubric_order.judging.engines import Resources, delivery  # noqa: E402
 from rubric_order.judging.engines.python import answers as of_functions  # noqa: E402
 from rubric_order.judging.store import Store  # noqa: E402
-from rubric_order.library.study import as_reads  # noqa: E402
+from rubric_order.library.study import as_reads, planned_study  # noqa: E402
 from rubric_order.pages import page  # noqa: E402
 from rubric_order.pages import reads as pages  # noqa: E402
 from rubric_order.planning import reads as planned  # noqa: E402
-from rubric_order.planning import requests as asked  # noqa: E402
 from rubric_order.prompts import frames  # noqa: E402
 from rubric_order.prompts.structured import Structured  # noqa: E402
 from rubric_order.scoring.scores import score_reads  # noqa: E402
@@ -310,12 +309,7 @@ def plan(judge, number):
     template = frames.load_template(
         ROOT / f"resources/templates/{planned.probes.load('score_order').template(judge)}.jinja"
     )
-    texts = tables.items, tables.rubrics, tables.pairs
-    design = planned.Design((5,), ("balanced",))
-    reads = planned.plan_reads(
-        *texts, study="s", judge_id="j", judge=judge, template=template, design=design, probe="score_order"
-    )
-    return reads, asked.render_reads(reads, *texts, template, probe="score_order").assign(probe="score_order")
+    return planned_study(tables, template, planned.Design((5,), ("balanced",)), judge, study="s", judge_id="j")
 
 
 @contextlib.contextmanager

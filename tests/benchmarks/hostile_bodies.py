@@ -66,14 +66,14 @@ def serve(kind: str, address) -> None:
 
 
 def job(folder: Path, base_url: str) -> None:
-    import judge_shard
+    from rubric_order.jobs.judge_shard import judge_shard
 
     table = request_table(*(f"{k:032x}" for k in range(REQUESTS)), repeat=0)
     table = table.assign(prompt=[f"prompt {k}" for k in range(REQUESTS)], unit_id=[f"i{k}" for k in range(REQUESTS)])
     table.to_parquet(folder / "requests.parquet")
     how = {"engine": "openai", "base_url": base_url, **QUICK}
     judge = complete_judge(model="a-model", answer_format="feedback", answer_prefix="", **how)
-    judge_shard.main(
+    judge_shard(
         [folder / "requests.parquet"],
         ["score_order"],
         1,

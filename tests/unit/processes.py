@@ -14,8 +14,10 @@ SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"
 # It finds the library and the modules of tests in the folders of `JOB_PATH`, which a test sets as PYTHONPATH.
 forked = multiprocessing.get_context("forkserver")
 ENGINES = ("batches.engine", "decisions", "openai_api", "python.engine", "simulated")
-PRELOADED = ["judge_shard", *(f"rubric_order.judging.engines.{name}" for name in ENGINES), "pytest", "psutil"]
-forked.set_forkserver_preload([*PRELOADED, "factories", "endpoint", "batch_server", "decision_model"])
+PRELOADED = ["rubric_order.jobs.judge_shard", *(f"rubric_order.judging.engines.{name}" for name in ENGINES)]
+forked.set_forkserver_preload(
+    [*PRELOADED, "pytest", "psutil", "factories", "endpoint", "batch_server", "decision_model"]
+)
 JOB_PATH = os.pathsep.join(map(str, (SCRIPTS, Path(__file__).parents[1], Path(__file__).parent)))
 
 

@@ -23,7 +23,7 @@ def library_of_this_project(monkeypatch):
 
 def run_job(folder, base_url, stderr):
     """One judge job, as the workflow runs it."""
-    import judge_shard
+    from rubric_order.jobs.judge_shard import judge_shard
 
     signals.end_once()
     batch = {"wait": "1d", "poll": "0s", "requests": 20}
@@ -31,7 +31,7 @@ def run_job(folder, base_url, stderr):
     judge = complete_judge(engine="openai", model="a-model", answer_prefix="", base_url=base_url, **how)
     paths = {"store": folder / "store", "output": folder / "1.parquet", "model_folder": None, "weights": None}
     try:
-        judge_shard.main([folder / "requests.parquet"], ["score_order"], 1, 1, judge, gpus=0, **paths)
+        judge_shard([folder / "requests.parquet"], ["score_order"], 1, 1, judge, gpus=0, **paths)
     except InputError as error:
         stderr.write_text(str(error))
         sys.exit(1)

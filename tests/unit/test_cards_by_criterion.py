@@ -9,12 +9,13 @@ import pandas as pd
 import pytest
 from factories import ROOT, simulated_reads
 
-import estimate_by_criterion
-import render_summary
 from rubric_order.analyses.position.decisiveness import estimate as decisiveness
 from rubric_order.base.errors import InputError
+from rubric_order.base.labels import Labels
 from rubric_order.base.of_cards import REQUIRED as OF_CARDS
 from rubric_order.cards import by_criterion, summary
+from rubric_order.jobs.estimate_by_criterion import estimate_by_criterion
+from rubric_order.jobs.render_summary import render_summary
 from rubric_order.library import estimates
 from rubric_order.run.core import Run
 from rubric_order.run.pages import Pages
@@ -46,10 +47,10 @@ def test_each_criterion_has_the_card_that_its_reads_alone_have(reads, tmp_path):
         paths[name] = tmp_path / f"{name}.parquet"
         table.to_parquet(paths[name])
     data, page = tmp_path / "summary.json", tmp_path / "summary.html"
-    render_summary.main(
+    render_summary(
         {name: paths[name] for name in OF_CARDS},
         {"tables": [], "figures": []},
-        {"judges": {"j": "Judge"}, "datasets": {"d": "Data"}},
+        Labels({"j": "Judge"}, {"d": "Data"}),
         {},
         {},
         data,
@@ -74,7 +75,7 @@ def test_each_criterion_has_the_card_that_its_reads_alone_have(reads, tmp_path):
 def test_the_script_estimates_a_statistic_of_each_criterion(reads, tmp_path):
     path, output = tmp_path / "scores.parquet", tmp_path / "decisiveness.parquet"
     reads.to_parquet(path)
-    estimate_by_criterion.main(decisiveness.__name__, {"scores": [path]}, {}, output)
+    estimate_by_criterion(decisiveness.__name__, {"scores": [path]}, {}, output)
     assert pd.read_parquet(output)["dataset"].unique().tolist() == ["d/plot", "d/style"]
 
 
@@ -82,7 +83,7 @@ def test_scores_of_a_criterion_on_a_scale_from_0_are_counted_from_0(reads, tmp_p
     path, output = tmp_path / "scores.parquet", tmp_path / "decisiveness.parquet"
     reads = reads.assign(lowest=np.int8(0))
     reads.to_parquet(path)
-    estimate_by_criterion.main(decisiveness.__name__, {"scores": [path]}, {}, output)
+    estimate_by_criterion(decisiveness.__name__, {"scores": [path]}, {}, output)
     alone = decisiveness.estimate(reads[reads["criterion"] == "plot"].assign(dataset="d/plot"))
     made = pd.read_parquet(output).query("dataset == 'd/plot'")
     assert made["commonest_score"].tolist() == alone["commonest_score"].tolist()

@@ -9,10 +9,11 @@ import pytest
 import scipy.stats
 from test_criterion_order import of_groups
 
-import render_summary
 from rubric_order.analyses.criteria.criterion_order import estimate as criterion_order
 from rubric_order.base.keys import EVERY, KEYS
+from rubric_order.base.labels import Labels
 from rubric_order.cards import criteria, summary
+from rubric_order.jobs.render_summary import render_summary
 from rubric_order.methods import tidy
 from rubric_order.methods.position import order_tests
 from rubric_order.methods.uncertainty import equivalence
@@ -245,9 +246,9 @@ def test_the_summary_has_the_cards_and_keeps_to_its_schema(tmp_path):
     path = tmp_path / "criterion_order.parquet"
     statistic(planted(shift=0.8)).to_parquet(path)
     data, page = tmp_path / "summary.json", tmp_path / "summary.html"
-    labels = {"judges": {"j": "<b>Judge</b>"}, "datasets": {"d": "Data"}}
+    labels = Labels({"j": "<b>Judge</b>"}, {"d": "Data"})
     shown, reads = {"tables": [], "figures": []}, {"s": "reads/s/index.html"}
-    render_summary.main({"criterion_order": path}, shown, labels, {}, reads, data, page, margin=0.3)
+    render_summary({"criterion_order": path}, shown, labels, {}, reads, data, page, margin=0.3)
     content = json.loads(data.read_text())
     jsonschema.validate(content, summary.schema())
     assert content["cards"] == []

@@ -231,7 +231,8 @@ def planned(folder, words, **paths):
     options = judges.Options(model="m", template=paths.get("template"), changes=tuple(words))
     texts = inputs.read(paths.get("items"), paths.get("rubric"), groups=paths.get("groups"))
     with study.prepare(folder, judges.block(URL, options), texts) as made:
-        return made.plan()
+        made.plan()
+        return made.cost()["requests"]
 
 
 @pytest.mark.parametrize(
@@ -296,7 +297,8 @@ def test_one_process_works_in_a_folder_at_a_time(server: Endpoint, texts, tmp_pa
 
     with ThreadPoolExecutor() as pool:
         with study.prepare(tmp_path / "study", block, inputs.read(texts[1], texts[3])) as first:
-            assert first.plan() == 18
+            first.plan()
+            assert first.cost()["requests"] == 18
             others = [pool.submit(certified, block) for block in blocks]
             while not any("waiting for process" in message for message in caplog.messages):
                 time.sleep(0.01)

@@ -11,16 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 from factories import ROOT, changed, complete_judge
 
-import collect_references
-import collect_requests
-import estimate_statistic
-import judge_shard
-import parse_scores
-import plan_reads
-import plan_recorded
-import plan_references
-import prepare_items
-import read_recorded
 from rubric_order import catalogue, probes
 from rubric_order.base import parquet
 from rubric_order.base.errors import InputError
@@ -30,6 +20,14 @@ from rubric_order.contracts.items import ITEMS
 from rubric_order.contracts.reads import PLAN, REQUESTS
 from rubric_order.contracts.responses import RESPONSES, RUN_COLUMNS, STORE
 from rubric_order.contracts.scores import SCORES
+from rubric_order.jobs.collect_requests import collect_requests
+from rubric_order.jobs.estimate_statistic import estimate_statistic
+from rubric_order.jobs.judge_shard import judge_shard
+from rubric_order.jobs.parse_scores import parse_scores
+from rubric_order.jobs.plan_reads import plan_reads
+from rubric_order.jobs.prepare_items import prepare_items
+from rubric_order.jobs.recorded import plan_recorded, read_recorded
+from rubric_order.jobs.references import collect_references, plan_references
 from rubric_order.judging.store import Store
 from rubric_order.planning import references
 from rubric_order.settings import judges
@@ -53,7 +51,7 @@ def results(tmp_path_factory):
     """Files of a small run, by the entry scripts of the rules."""
     folder = tmp_path_factory.mktemp("results")
     tables = {kind: folder / kind / "sim.parquet" for kind in ("items", "rubrics", "pairs")}
-    prepare_items.main("sim", {}, {"adapter": "simulated", "options": OPTIONS, "limit": None}, **tables)
+    prepare_items("sim", {}, {"adapter": "simulated", "options": OPTIONS, "limit": None}, **tables)
     _reference_answers(folder, tables)
     for probe, (n, strategies) in STUDIES.items():
         _study(folder, tables, probe, n, strategies)
@@ -61,14 +59,14 @@ def results(tmp_path_factory):
     bootstrap = {"resamples": 20, "confidence": 0.95, "seed": 0}
     output = folder / "statistics" / "position_selection.parquet"
     module = catalogue.module("statistics", "position_selection")
-    estimate_statistic.main(module, {"scores": scores}, bootstrap, output)
+    estimate_statistic(module, {"scores": scores}, bootstrap, output)
     _recorded(folder, tables)
     return folder
 
 
 def _judge(requests, probe, store, output, judge):
     options = {"model_folder": None, "weights": None, "gpus": 0}
-    judge_shard.main([requests], [probe], 1, 1, judge, store=store, output=output, **options)
+    judge_shard([requests], [probe], 1, 1, judge, store=store, output=output, **options)
 
 
 def _study(folder, tables, probe, n, strategies):
@@ -85,7 +83,7 @@ def _study(folder, tables, probe, n, strategies):
         )
     )
     template, comparisons = TEMPLATES / f"{name}.jinja", design["comparisons"]
-    plan_reads.main(
+    plan_reads(
         **tables,
         references=folder / "references/sim.parquet",
         template=template,
@@ -99,13 +97,13 @@ def _study(folder, tables, probe, n, strategies):
         output=plan,
     )
     datasets = [[path] for path in tables.values()]
-    collect_requests.main(
+    collect_requests(
         [plan], *datasets, [folder / "references/sim.parquet"], [], template, probe, JUDGE, comparisons, requests
     )
     _judge(requests, probe, folder / "store/planted", responses, JUDGE)
     answers = folder / "answers.json"
     answers.write_text(json.dumps({"studies": {}}))
-    parse_scores.main(plan, responses.parent, answers, [probe], 1, probe, {"answer_prefix": ""}, "code", scores)
+    parse_scores(plan, responses.parent, answers, [probe], 1, probe, {"answer_prefix": ""}, "code", scores)
 
 
 def _reference_answers(folder, tables):
@@ -117,11 +115,11 @@ def _reference_answers(folder, tables):
     responses = {}
     for step in references.steps(1):
         requests, answered = (folder / f"{kind}/made/{step}.parquet" for kind in ("requests", "responses"))
-        plan_references.main(**inputs, responses=responses, settings=settings, step=step, output=requests)
+        plan_references(**inputs, responses=responses, settings=settings, step=step, output=requests)
         _judge(requests, references.PROBE, folder / "store/planted", answered, judges.read(judge))
         responses[step] = answered
     output = folder / "references/sim.parquet"
-    collect_references.main(**inputs, responses=responses, settings=settings, own=None, output=output)
+    collect_references(**inputs, responses=responses, settings=settings, own=None, output=output)
 
 
 def _recorded(folder, tables):
@@ -132,8 +130,8 @@ def _recorded(folder, tables):
     )
     judge = judges.read({"engine": "recorded", "model": "J", "files": [str(records)], "duplicates": "keep"})
     dataset, output = {"name": "sim", "adapter": "simulated"}, folder / "plan/recorded/sim/j.parquet"
-    plan_recorded.main([tables["items"]], [records], dataset, "recorded", "j", judge, output)
-    read_recorded.main([records], judge, folder / "responses/recorded/1.parquet")
+    plan_recorded([tables["items"]], [records], dataset, "recorded", "j", judge, output)
+    read_recorded([records], judge, folder / "responses/recorded/1.parquet")
 
 
 FOLDERS = {contract.path.split("/")[1]: contract for contract in CONTRACTS}
@@ -168,6 +166,12 @@ def test_what_follows_a_contract_that_is_open_comes_of_the_probe(results):
         assert {*SCORES.names, *probes.load(probe).COLUMNS} <= {*columns}
         planned = pq.read_schema(results / f"plan/{probe}/sim/planted.parquet").names
         assert planned[: len(PLAN.names)] == PLAN.names
+
+
+def test_a_file_of_scores_says_how_many_tokens_its_answers_took(results):
+    (part, *_) = parquet.read_metadata(results / "scores/score_order/sim/planted.parquet")["tokens"]
+    assert part["n_requests"] > 0
+    assert part["n_counted"] == 0  # a simulated judge reports none
 
 
 def test_a_row_of_the_store_is_a_response_and_its_engine(results):

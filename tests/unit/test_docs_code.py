@@ -22,9 +22,10 @@ from markdown_it import MarkdownIt
 from recorded_answers import RECORDS, write
 from typer.testing import CliRunner
 
-import render_summary
 from rubric_order import datasets, probes
+from rubric_order.base.labels import Labels
 from rubric_order.commands.app import app
+from rubric_order.jobs.render_summary import render_summary
 from rubric_order.library import estimates
 from rubric_order.prompts import own
 from rubric_order.run import loading
@@ -110,10 +111,10 @@ def there(tmp_path_factory):
     for name, found in estimates.of_card(estimates.scores_of(folder / "reads.csv")).items():
         files[name] = folder / f"{name}.parquet"
         found.to_parquet(files[name])
-    labels = {"judges": {"gpt_5": "GPT-5"}, "datasets": {}}
+    labels = Labels({"gpt_5": "GPT-5"}, {})
     nothing = {"tables": [], "figures": []}
     data, page = (folder / f"results/summary.{kind}" for kind in ("json", "html"))
-    render_summary.main(files, nothing, labels, {}, {}, data, page)
+    render_summary(files, nothing, labels, {}, {}, data, page)
     run(["audit", str(folder / "reads.csv"), "--json"], to=folder / "cards.json")
     (folder / "answer.txt").write_text("It is clear. Score: 4\n")
     write(folder / "answers/general.jsonl", RECORDS["general"]())

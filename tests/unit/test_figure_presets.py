@@ -13,7 +13,6 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-import draw_figure
 from rubric_order import catalogue
 from rubric_order.analyses.criteria.criterion_order import figure as criterion_order
 from rubric_order.analyses.position.position_selection import figure as position_selection
@@ -21,6 +20,7 @@ from rubric_order.analyses.position.score_position import figure as score_positi
 from rubric_order.base.errors import InputError
 from rubric_order.base.labels import Labels
 from rubric_order.figures import output, presets, style, view
+from rubric_order.jobs.draw_figure import draw_figure
 from rubric_order.settings import schema
 
 KEYS = {"study": "s", "profile": "default", "condition": "baseline", "strategy": "balanced", "n": 5, "cluster": "group"}
@@ -91,9 +91,9 @@ def test_the_files_have_the_width_and_the_dots_of_the_preset(root, tmp_path):
     settings = {**ABOUT, "readouts": ["hard", "soft"], "preset": "column", "width_in": 3.4, "panel_height_in": 2.3}
     statistic, png = tmp_path / "statistic.parquet", tmp_path / "figure.png"
     selections().to_parquet(statistic)
-    labels = {"judges": {"a": "A"}, "datasets": {"d": "D"}}
+    labels = Labels({"a": "A"}, {"d": "D"})
     look = root / "resources/rubric_order.mplstyle"
-    draw_figure.main(
+    draw_figure(
         catalogue.module("figures", "position_selection"),
         {"position_selection": statistic},
         settings | {"columns": 1},

@@ -43,7 +43,7 @@ def library_of_this_project(monkeypatch):
 
 def run_job(folder: Path, *, judge: Judge, shard: int, shards: int, delay: float, output: str) -> None:
     """One judge job, as the workflow runs it, which also notes every request that its engine answers."""
-    import judge_shard
+    from rubric_order.jobs.judge_shard import judge_shard
 
     judging.CHUNK_REQUESTS = CHUNK
     load = engines.load
@@ -71,7 +71,7 @@ def run_job(folder: Path, *, judge: Judge, shard: int, shards: int, delay: float
         "store": folder / "store",
         "output": folder / output,
     }
-    judge_shard.main([folder / "study" / "requests.parquet"], ["score_order"], shard, shards, **options)
+    judge_shard([folder / "study" / "requests.parquet"], ["score_order"], shard, shards, **options)
 
 
 class Jobs:

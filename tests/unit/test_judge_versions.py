@@ -5,10 +5,10 @@ import json
 import pandas as pd
 from factories import complete_judge
 
-import list_responses
 from rubric_order.analyses.overview.judge_versions import estimate as judge_versions
 from rubric_order.analyses.overview.judge_versions import table
 from rubric_order.base import files, parquet
+from rubric_order.jobs.list_responses import list_responses
 from rubric_order.judging import answers, versions
 
 
@@ -21,7 +21,7 @@ def test_versions_are_counted_over_shards_and_a_mix_is_marked(tmp_path):
     for shard, (engine, count) in enumerate(((old, 3), (old, 4), (new, 5)), start=1):
         path = tmp_path / f"{shard}.parquet"
         parquet.write(pd.DataFrame({"a": [1]}), path, versions=versions.counts(answered(engine, count)))
-    list_responses.main(tmp_path, 3, complete_judge(accept_mixed=True), tmp_path / "mixed.json")
+    list_responses(tmp_path, 3, complete_judge(accept_mixed=True), tmp_path / "mixed.json")
     told = files.read_json(tmp_path / "mixed.json")
     one = answers.joined([tmp_path / "1.parquet"])
 

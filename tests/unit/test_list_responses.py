@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from factories import complete_judge
 
-import list_responses
 from rubric_order.base import files, parquet
 from rubric_order.base.errors import InputError
+from rubric_order.jobs.list_responses import list_responses
 from rubric_order.judging import answers
 
 
@@ -66,9 +66,9 @@ def test_shards_of_different_versions_are_refused_with_one_line_unless_config_ta
     with pytest.raises(
         InputError, match=r"several versions: version of the engine 0\.8 \(7\), 0\.9 \(7\); set accept_mixed"
     ):
-        list_responses.main(tmp_path, 2, complete_judge(), tmp_path / "listed.json")
-    list_responses.main(tmp_path, 1, complete_judge(), tmp_path / "listed.json")
-    list_responses.main(tmp_path, 2, complete_judge(accept_mixed=True), tmp_path / "listed.json")
+        list_responses(tmp_path, 2, complete_judge(), tmp_path / "listed.json")
+    list_responses(tmp_path, 1, complete_judge(), tmp_path / "listed.json")
+    list_responses(tmp_path, 2, complete_judge(accept_mixed=True), tmp_path / "listed.json")
     told = files.read_json(tmp_path / "listed.json")
     assert told["versions"] == {"version of the engine": {"0.8": 7, "0.9": 7}}
 
@@ -78,9 +78,9 @@ def made(tmp_path):
     """Scores, what the shards say of the answers that they were made from, and the response store."""
     kept = {"s": {"digest": 5, "failed": 0}, "t": {"digest": 6, "failed": 0}}
     listed, scores, store = tmp_path / "listed.json", tmp_path / "scores.parquet", tmp_path / "store"
-    list_responses.main(tmp_path, 0, complete_judge(), listed)
+    list_responses(tmp_path, 0, complete_judge(), listed)
     written(tmp_path, 1, studies=kept)
-    list_responses.main(tmp_path, 1, complete_judge(), listed)
+    list_responses(tmp_path, 1, complete_judge(), listed)
     plan = tmp_path / "plan.parquet"
     parquet.write(responses(["4"]), plan)
     parquet.write(responses(["4"]), scores, answers={"s": kept["s"]}, made_by="code")
@@ -101,14 +101,14 @@ def made(tmp_path):
 def test_scores_are_up_to_date_while_the_answers_of_their_studies_stay(made, said, same):
     folder = made["listed"].parent
     written(folder, 1, studies=said)
-    list_responses.main(folder, 1, complete_judge(), made["listed"])
+    list_responses(folder, 1, complete_judge(), made["listed"])
     assert answers.unchanged(**made) is same
 
 
 def test_scores_of_failed_requests_are_not_up_to_date_since_these_can_be_asked_again(made):
     folder, said = made["listed"].parent, {"s": {"digest": 5, "failed": 1}}
     written(folder, 1, studies=said)
-    list_responses.main(folder, 1, complete_judge(), made["listed"])
+    list_responses(folder, 1, complete_judge(), made["listed"])
     parquet.write(responses(["4"]), made["scores"], answers=said, made_by="code")
     assert not answers.unchanged(**made)
 

@@ -45,7 +45,7 @@ def library_of_this_project(monkeypatch):
 
 def run_job(folder, base_url, shard_number, shards, output, freed, max_tokens, kind):
     """One judge job, as the workflow runs it. Until the event `freed` its disk takes no file above `FULL_BYTES`."""
-    import judge_shard
+    from rubric_order.jobs.judge_shard import judge_shard
 
     signals.end_once()
     if freed is not None:
@@ -61,7 +61,7 @@ def run_job(folder, base_url, shard_number, shards, output, freed, max_tokens, k
         judge = complete_judge(engine="openai", model="a-model", answer_format="feedback", answer_prefix="", **how)
         judge = judge.changed(sampling=judge.sampling.changed(max_tokens=max_tokens))  # more than config takes
     paths = {"store": folder / "store", "output": folder / output, "model_folder": None, "weights": None}
-    judge_shard.main([folder / "requests.parquet"], ["score_order"], shard_number, shards, judge, gpus=0, **paths)
+    judge_shard([folder / "requests.parquet"], ["score_order"], shard_number, shards, judge, gpus=0, **paths)
 
 
 class Jobs:

@@ -71,7 +71,7 @@ def environment(root, tmp_path, monkeypatch):
 
 def run_job(folder, name, calls, settings):
     """One judge job, as the workflow runs it."""
-    import judge_shard
+    from rubric_order.jobs.judge_shard import judge_shard
 
     os.environ["CALLS_OF_THE_JUDGE"] = calls
     signals.end_once()
@@ -79,7 +79,7 @@ def run_job(folder, name, calls, settings):
     judge = judges.read(block | settings)
     judge = functions.resolved(judge, functions.find(judge))
     paths = {"store": folder / "store", "output": folder / "1.parquet", "model_folder": None, "weights": None}
-    judge_shard.main([folder / "requests.parquet"], ["score_order"], 1, 1, judge, gpus=0, **paths)
+    judge_shard([folder / "requests.parquet"], ["score_order"], 1, 1, judge, gpus=0, **paths)
 
 
 class Jobs:

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from factories import comparison_table, criteria_table, score_table
 
-import choose_reads
-import render_reads
 from rubric_order.contracts.responses import RESPONSES
+from rubric_order.jobs.choose_reads import CALL, choose_reads
+from rubric_order.jobs.render_reads import render_reads
 from rubric_order.pages import page, reads
 
 ORDERS = [[1, 2, 3], [3, 2, 1]]
@@ -159,7 +159,7 @@ def test_a_prompt_that_two_items_share_is_shown_with_both(tmp_path):
     given = (tmp_path / "scores.parquet", [tmp_path / "requests.parquet"], [], tmp_path / "responses", 1)
     # The second item alone is shown, whose prompts stand under the first one.
     table[table["unit_id"] == "i0001"].to_parquet(tmp_path / "scores.parquet")
-    choose_reads.main(*given, ABOUT, CAPS._asdict(), out)
+    choose_reads(*given, ABOUT, CAPS, out)
     items = shown_in(out)["items"]
     assert len(items) == 1
     assert all(read["prompt"] is not None for item in items for read in item["reads"])
@@ -167,7 +167,7 @@ def test_a_prompt_that_two_items_share_is_shown_with_both(tmp_path):
 
 def shown_in(script):
     written = script.read_text(encoding="utf-8")
-    return json.loads(written.removeprefix(f"{choose_reads.CALL}(").removesuffix(");\n"))
+    return json.loads(written.removeprefix(f"{CALL}(").removesuffix(");\n"))
 
 
 def test_texts_end_neither_the_script_nor_the_page(tmp_path):
@@ -178,16 +178,16 @@ def test_texts_end_neither_the_script_nor_the_page(tmp_path):
     requests.to_parquet(tmp_path / "requests.parquet")
     out = tmp_path / "d.js"
     given = (tmp_path / "scores.parquet", [tmp_path / "requests.parquet"], [], tmp_path / "responses", 1)
-    choose_reads.main(*given, ABOUT, CAPS._asdict(), out)
+    choose_reads(*given, ABOUT, CAPS, out)
     written = out.read_text(encoding="utf-8")
     assert written.count("\n") == 1
     assert not set("<>\u2028") & set(written)
-    found = json.loads(written.removeprefix(f"{choose_reads.CALL}(").removesuffix(");\n"))
+    found = json.loads(written.removeprefix(f"{CALL}(").removesuffix(");\n"))
     (item,) = found["items"]
     assert {read["text"] for read in item["reads"]} == {item["candidate"]} == {EVIL}
 
     names = {"dataset": "d", "judge": "j", "dataset_label": EVIL, "judge_label": "J"}
-    render_reads.main({"study": "s", "permutes": "the score levels", "sets": [names]}, tmp_path / "index.html")
+    render_reads({"study": "s", "permutes": "the score levels", "sets": [names]}, tmp_path / "index.html")
     parsed = Page()
     parsed.feed((tmp_path / "index.html").read_text(encoding="utf-8"))
     assert parsed.tags.count("script") == 1

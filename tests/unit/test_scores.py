@@ -15,7 +15,7 @@ from rubric_order.judging import shard
 from rubric_order.judging.engines import Response
 from rubric_order.judging.store import SCHEMA, Store
 from rubric_order.scoring import scores
-from rubric_order.scoring.scores import MISSING, read_responses
+from rubric_order.scoring.scores import MISSING, read_requested
 
 score_reads = functools.partial(scores.score_reads, probe="score_order")
 
@@ -227,10 +227,10 @@ def test_of_many_responses_those_of_a_study_are_read_with_the_row_groups_that_ho
     monkeypatch.setattr(
         pq.ParquetFile, "read_row_group", lambda self, group, *rest: groups.append(group) or read(self, group, *rest)
     )
-    found = read_responses(paths, ["2-19", "0-04", "0-07", "0-04", "none"])
+    found = read_requested(paths, ["2-19", "0-04", "0-07", "0-04", "none"])
     assert found.to_dict("list") == {
         "request_id": ["0-04", "0-07", "2-19"],
         "text": ["text 0-04", "text 0-07", "text 2-19"],
     }
     assert groups == [1, 4]
-    assert read_responses(paths, ["none"]).columns.tolist() == ["request_id", "text"]
+    assert read_requested(paths, ["none"]).columns.tolist() == ["request_id", "text"]

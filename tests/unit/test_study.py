@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import collect_requests
-import plan_reads
-import prepare_items
 import rubric_order as ro
+from rubric_order.jobs.collect_requests import collect_requests
+from rubric_order.jobs.plan_reads import plan_reads
+from rubric_order.jobs.prepare_items import prepare_items
 from rubric_order.judging.engines.python import functions
 from rubric_order.judging.store import Store
 from rubric_order.settings import judges
@@ -60,19 +60,19 @@ def test_requests_and_names_are_those_of_the_workflow(module, tmp_path, root):
     table.assign(question=RUBRIC["question"], **levels).to_csv(tmp_path / "items.csv", index=False)
     paths = {name: tmp_path / f"items.{name}.parquet" for name in ("items", "rubrics", "pairs")}
     settings = {"adapter": "custom", "limit": None, "options": {}}
-    prepare_items.main("items", {"items": tmp_path / "items.csv"}, settings, **paths)
+    prepare_items("items", {"items": tmp_path / "items.csv"}, settings, **paths)
     read = judges.read({"engine": "python", "function": "first_judge:judge", "folder": str(tmp_path)})
     judge = functions.resolved(read, functions.find(read))
     design = {"scales": [5], "strategies": ["random"], "budget": 6, "seed": 3}
     shared = {"template": root / "resources/templates/feedback.jinja", "judge": judge, "probe": "score_order"}
     plan, requests = tmp_path / "plan.parquet", tmp_path / "requests.parquet"
     names = {"study": "study", "judge_id": "mine", "profiles": ["default"]}
-    plan_reads.main(**paths, **shared, **names, references=None, weights=None, design=design, output=plan)
+    plan_reads(**paths, **shared, **names, references=None, weights=None, design=design, output=plan)
     lists = {name: [path] for name, path in paths.items()}
     # A dataset's files are called by its id.
     lists["items"] = [paths["items"].rename(tmp_path / "items.parquet")]
     others = {"plans": [plan], "references": [], "earlier": [], "comparisons": {}, "output": requests}
-    collect_requests.main(**lists, **shared, **others)
+    collect_requests(**lists, **shared, **others)
 
     reads = study(module.judge, tmp_path, strategy="random", budget=6, seed=3, name="mine")
     planned, asked = pd.read_parquet(plan), pd.read_parquet(requests)

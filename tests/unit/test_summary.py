@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 from factories import ROOT, criteria_table, simulated_reads
 
-import render_summary
 import rubric_order as ro
-import show_cards
 from rubric_order.base.labels import Labels
 from rubric_order.cards import card, limits, summary, unread
+from rubric_order.jobs.render_summary import render_summary
+from rubric_order.jobs.show_cards import show_cards
 from rubric_order.library import estimates
 from rubric_order.pages import page as pages
 from rubric_order.run import loading, rehearsal
@@ -47,9 +47,9 @@ def made(tmp_path_factory):
         "tables": [{"title": "A table", "caption": "Its caption.", "path": str(folder / "t.html")}],
         "figures": [{"title": "A figure", "caption": EVIL, "path": str(folder / "f.svg")}],
     }
-    labels = {"judges": {"b": "Bee", "a": EVIL}, "datasets": {"d": "Data"}}
+    labels = Labels({"b": "Bee", "a": EVIL}, {"d": "Data"})
     data, page = folder / "summary.json", folder / "summary.html"
-    render_summary.main(files, shown, labels, {"judges": {"a": {"model": EVIL}}}, READS, data, page)
+    render_summary(files, shown, labels, {"judges": {"a": {"model": EVIL}}}, READS, data, page)
     return data, page
 
 
@@ -138,7 +138,7 @@ def test_a_card_says_its_headline_then_what_to_do_then_reasons(made):
 def test_a_run_without_orders_of_score_levels_has_no_card(tmp_path):
     data, page = tmp_path / "summary.json", tmp_path / "summary.html"
     nothing = {"tables": [], "figures": []}
-    render_summary.main({}, nothing, {"judges": {}, "datasets": {}}, {}, READS, data, page)
+    render_summary({}, nothing, Labels({}, {}), {}, READS, data, page)
     assert json.loads(data.read_text())["cards"] == []
     assert "there is no card" in page.read_text()
 
@@ -161,9 +161,9 @@ def test_a_run_without_a_single_score_says_so_first_and_shows_an_answer(tmp_path
     reasons = ["no_score", "no_score", "empty", "no_score"]
     answers = [("empty", ""), ("no_score", f"I\x1b[31m will not\n{EVIL} {'x' * 300}")]
     scores, chosen = of_failures(tmp_path, reasons, answers)
-    labels = {"judges": {"b": "Bee"}, "datasets": {"d": "Data"}}
+    labels = Labels({"b": "Bee"}, {"d": "Data"})
     nothing = {"tables": [], "figures": []}
-    render_summary.main({}, nothing, labels, {}, READS, data, page, scores=[scores], chosen=[chosen])
+    render_summary({}, nothing, labels, {}, READS, data, page, scores=[scores], chosen=[chosen])
     content = summary.read_whole(data)
     (note,) = content["notes"]
     assert content["cards"] == []
@@ -181,7 +181,7 @@ def test_a_run_without_a_single_score_says_so_first_and_shows_an_answer(tmp_path
     assert "<script>alert" not in shown
     assert html.escape(note["sentence"], quote=False) in shown
     assert shown.index("No read has a score") < shown.index("How to read a card")
-    show_cards.main(data, page)
+    show_cards(data, page)
     name, finding, advice, *_ = capsys.readouterr().out.splitlines()
     assert name == "b, d, s"
     assert finding.strip() == note["sentence"]
@@ -191,9 +191,9 @@ def test_a_run_without_a_single_score_says_so_first_and_shows_an_answer(tmp_path
 def test_one_score_is_enough_for_no_note(tmp_path):
     data, page = tmp_path / "summary.json", tmp_path / "summary.html"
     scores, chosen = of_failures(tmp_path, ["no_score", None], [])
-    labels = {"judges": {"b": "Bee"}, "datasets": {"d": "Data"}}
+    labels = Labels({"b": "Bee"}, {"d": "Data"})
     nothing = {"tables": [], "figures": []}
-    render_summary.main({}, nothing, labels, {}, READS, data, page, scores=[scores], chosen=[chosen])
+    render_summary({}, nothing, labels, {}, READS, data, page, scores=[scores], chosen=[chosen])
     assert "notes" not in json.loads(data.read_text())
     assert "there is no card" in page.read_text()
     # Expected scores are scores, although nothing was written; and an answer that is not shown is not quoted.
@@ -216,7 +216,7 @@ def test_strategies_that_show_a_score_in_one_position_have_no_card():
 
 
 def test_the_terminal_names_each_card_and_where_the_page_is(made, capsys):
-    show_cards.main(made[0], Path("results/summary.html"))
+    show_cards(made[0], Path("results/summary.html"))
     first, finding, advice, empty, *_, last = capsys.readouterr().out.splitlines()
     assert first == limits.name(summary.read(made[0])[0])
     assert finding.startswith("  ")
@@ -229,7 +229,7 @@ def test_each_card_of_a_rehearsal_says_so_on_the_terminal_and_the_page_has_its_f
     blocks = {"datasets": {}, "judges": {}, "studies": {}}
     usual, rehearsed = (loading.complete(blocks | more, folder=root) for more in ({}, {"rehearse": 3}))
     assert rehearsal.folder(usual) == ""
-    show_cards.main(made[0], Path("results/summary.html"), rehearsal.folder(rehearsed))
+    show_cards(made[0], Path("results/summary.html"), rehearsal.folder(rehearsed))
     lines = capsys.readouterr().out.splitlines()
     names = [f"Rehearsal: {limits.name(each)}" for each in summary.read(made[0])]
     assert [line for line in lines if line.startswith("Rehearsal")] == names

@@ -12,12 +12,12 @@ from endpoint import Reply, completion, running
 from factories import ROOT, complete_judge, request, request_table
 from typer.testing import CliRunner
 
-import judge_shard
-import pilot_judge
 import rubric_order as ro
 from rubric_order.base import parquet
 from rubric_order.base.errors import InputError
 from rubric_order.commands.app import app
+from rubric_order.jobs.judge_shard import judge_shard
+from rubric_order.jobs.pilot_judge import pilot_judge
 from rubric_order.judging import shard
 from rubric_order.judging.engines import Response
 from rubric_order.judging.readable import LEAST, MOST, Asked, Readable
@@ -72,7 +72,7 @@ def job(script, url, folder, *words, studies=("s",), **settings):
     paths = [requests(folder, study) for study in studies]
     where = {"model_folder": None, "weights": None, "store": folder / "store", "output": folder / "1.out"}
     shard = {"shard": 1, "shards": 1} if script is judge_shard else {}
-    script.main(paths, ["score_order"] * len(paths), judge=judge, gpus=0, **shard, **where)
+    script(paths, ["score_order"] * len(paths), judge=judge, gpus=0, **shard, **where)
 
 
 def workflow(url, folder, *words):
@@ -209,7 +209,7 @@ def test_a_study_whose_first_answers_are_read_is_counted_no_further(tmp_path, ca
         how = {"engine": "openai", "model": "m", "base_url": endpoint.base_url, "answer_prefix": ""}
         where = {"model_folder": None, "weights": None, "store": tmp_path / "store", "output": tmp_path / "1.out"}
         judge = complete_judge(**how, answer_format="feedback")
-        judge_shard.main(paths, ["score_order"], 1, 1, judge=judge, gpus=0, **where)
+        judge_shard(paths, ["score_order"], 1, 1, judge=judge, gpus=0, **where)
     assert f"read {MOST} of {MOST}" in caplog.text
 
 

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from factories import simulated_reads
 
-import parse_scores
-import render_summary
 from rubric_order.base import parquet
+from rubric_order.base.labels import Labels
 from rubric_order.cards import row, runs, summary
+from rubric_order.jobs.render_summary import render_summary
 from rubric_order.library import estimates
 from rubric_order.scoring import usage
 from rubric_order.settings.judges.metered import Prices
@@ -45,7 +45,14 @@ def test_each_request_counts_once_a_strategy_and_is_shared_by_strategies():
     assert usage.per_1000_items(balanced, Prices(**PRICES)) == pytest.approx(1248 / 1e6 / 2 * 1000)
 
 
-def test_requests_without_tokens_count_as_the_others_and_none_at_all_is_not_known():
+def test_requests_without_tokens_count_as_the_others_and_none_at_all_is_not_known(tmp_path):
+    scores = tmp_path / "s/d/a.parquet"
+    scores.parent.mkdir(parents=True)
+
+    def costs(part, prices):
+        parquet.write(pd.DataFrame(), scores, tokens=[part])
+        return usage.costs(scores, prices)
+
     plan = reads(balanced=[("a", "x"), ("b", "y")])
     (half,) = usage.tokens(plan, responses(x=(100, 0), y=(None, None)))
     assert (half["n_requests"], half["n_counted"]) == (2, 1)
@@ -53,8 +60,9 @@ def test_requests_without_tokens_count_as_the_others_and_none_at_all_is_not_know
     for unknown in (responses(), responses(x=(None, None)).drop(columns=[*usage.TOKENS])):
         (nothing,) = usage.tokens(plan, unknown)
         assert usage.per_1000_items(nothing, Prices(**PRICES)) is None
-        assert usage.costs([nothing], PRICES, {"study": "s", "judge": "a", "dataset": "d"}) == {}
-    assert usage.costs([half], None, {"study": "s", "judge": "a", "dataset": "d"}) == {}
+        assert costs(nothing, {"a": PRICES}) == {}
+    assert costs(half, {"b": PRICES}) == {}
+    assert len(costs(half, {"a": PRICES})) == 1
 
 
 @pytest.mark.parametrize(
@@ -94,10 +102,10 @@ def written(tmp_path):
 def test_a_summary_has_the_cost_of_each_judge_and_what_is_not_known_is_last(written, tmp_path):
     statistics, scores = written
     data, page = tmp_path / "summary.json", tmp_path / "summary.html"
-    labels = {"judges": {"paid": "Paid", "free": "Free"}, "datasets": {"d": "Data"}}
+    labels = Labels({"paid": "Paid", "free": "Free"}, {"d": "Data"})
     shown = {"tables": [], "figures": []}
     others = {"scores": scores, "prices": {"paid": PRICES | {"currency": "EUR"}}}
-    render_summary.main(statistics, shown, labels, {}, {}, data, page, **others)
+    render_summary(statistics, shown, labels, {}, {}, data, page, **others)
     by_judge = {card["judge"]: card for card in summary.read(data)}
     # 1,000 tokens at 2 and 10 at 8 a million, one request per item: 2.08 for 1,000 items.
     assert by_judge["paid"]["cost"] == {"per_1000_items": pytest.approx(2.08), "currency": "EUR"}
@@ -112,7 +120,3 @@ def test_a_summary_has_the_cost_of_each_judge_and_what_is_not_known_is_last(writ
     (listed, _) = runs.content(runs.histories(runs.read([data])))
     assert listed["runs"][0]["cost"] in (None, by_judge["paid"]["cost"])
     assert json.dumps(listed)
-
-
-def test_a_file_of_scores_says_how_many_tokens_its_answers_took():
-    assert parse_scores.usage.METADATA == render_summary.usage.METADATA == "tokens"

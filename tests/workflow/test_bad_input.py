@@ -138,7 +138,7 @@ def ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
         monkeypatch.setattr(sys, "argv", [script, *words])
         with pytest.raises(SystemExit) as end:
-            command_line.run(importlib.import_module(script).main)
+            command_line.run(getattr(importlib.import_module(script), script))
         return end.value.code
 
     return run

@@ -16,6 +16,7 @@ from .conftest import PAGES, SMALL, Project
 
 JUDGE_SIDE = (
     "workflow/scripts/judge_shard.py",
+    "workflow/scripts/rubric_order/jobs/judge_shard.py",
     "workflow/scripts/rubric_order/judging/shard.py",
     "workflow/scripts/rubric_order/judging/store.py",
     "workflow/scripts/rubric_order/judging/engines/simulated.py",

@@ -21,11 +21,11 @@ from .conftest import ROOT, Project
 JOB = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
-import judge_shard
+from rubric_order.jobs.judge_shard import judge_shard
 from rubric_order.base import command_line
 from rubric_order.judging import shard
 shard.CHUNK_REQUESTS = 4
-command_line.run(judge_shard.main)
+command_line.run(judge_shard)
 """
 # One prompt at a time and nothing from a cache: then an answer cannot depend on what was asked before it.
 EXACT = {"max_num_seqs": 1, "enable_prefix_caching": False}

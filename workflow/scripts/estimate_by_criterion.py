@@ -1,18 +1,7 @@
 """Estimate one statistic of bias cards for each single criterion."""
 
-from pathlib import Path
-
-from rubric_order.base import command_line, plugins
-from rubric_order.cards import by_criterion
-from rubric_order.contracts.estimates import ESTIMATES
-
-
-def main(module: str, inputs: dict[str, list[Path]], settings: dict, output: Path) -> None:
-    """Write one row per estimate, see `by_criterion.split`; arguments are as of ``estimate_statistic.py``."""
-    statistic = plugins.imported(module)
-    tables = by_criterion.read(statistic.COLUMNS, inputs)
-    ESTIMATES.write(statistic.estimate(**tables, **settings), output, **settings)
-
+from rubric_order.base import command_line
+from rubric_order.jobs.estimate_by_criterion import estimate_by_criterion
 
 if __name__ == "__main__":
-    command_line.run(main)
+    command_line.run(estimate_by_criterion)

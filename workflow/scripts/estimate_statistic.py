@@ -1,29 +1,7 @@
 """Estimate one statistic of the catalogue."""
 
-from pathlib import Path
-
-from rubric_order.base import command_line, plugins
-from rubric_order.contracts import inputs as reading
-from rubric_order.contracts.estimates import ESTIMATES
-
-
-def main(module: str, inputs: dict[str, list[Path]], settings: dict, output: Path) -> None:
-    """Write one row per estimate; `inputs` has files by argument of the module's `estimate`, whose `COLUMNS` are read.
-
-    `settings` has its other arguments, and perhaps `calibrated`: the `module` that adds calibrated scores, its
-    `options`.
-    """
-    statistic = plugins.imported(module)
-    given = {name: value for name, value in settings.items() if name != "calibrated"}
-    if calibrated := settings.get("calibrated"):
-        adding = plugins.imported(calibrated["module"])
-        columns = dict.fromkeys([*statistic.COLUMNS["scores"], *adding.COLUMNS])
-        tables = reading.read(statistic.COLUMNS | {"scores": [*columns]}, inputs)
-        tables["scores"] = adding.calibrated(tables["scores"], **calibrated["options"])
-    else:
-        tables = reading.read(statistic.COLUMNS, inputs)
-    ESTIMATES.write(statistic.estimate(**tables, **given), output, **settings)
-
+from rubric_order.base import command_line
+from rubric_order.jobs.estimate_statistic import estimate_statistic
 
 if __name__ == "__main__":
-    command_line.run(main)
+    command_line.run(estimate_statistic)

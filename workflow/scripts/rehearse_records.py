@@ -1,29 +1,7 @@
 """Write the records of a recorded judge for a rehearsal."""
 
-import json
-from pathlib import Path
-
-from rubric_order.base import command_line, files
-from rubric_order.contracts.items import ITEMS, PAIRS
-from rubric_order.intake.recorded import rehearsal
-from rubric_order.settings.judges import Recorded
-
-
-def main(items: Path, pairs: Path, dataset: dict, judge: Recorded, output: Path) -> None:
-    """Write one JSON line per simulated answer of a recorded judge, which compares texts or scores them.
-
-    `dataset`: `name`, `adapter`, and `benchmark` if an option names one.
-    """
-    table = ITEMS.read(items)
-    if judge.compares:
-        records = rehearsal.comparisons(
-            table, PAIRS.read(pairs), judge, adapter=dataset["adapter"], benchmark=dataset.get("benchmark")
-        )
-    else:
-        records = rehearsal.scores(table, judge)
-    files.write_text("".join(json.dumps(record) + "\n" for record in records), output)
-    command_line.log.info("%s: %d simulated records", dataset["name"], len(records))
-
+from rubric_order.base import command_line
+from rubric_order.jobs.rehearse_records import rehearse_records
 
 if __name__ == "__main__":
-    command_line.run(main)
+    command_line.run(rehearse_records)

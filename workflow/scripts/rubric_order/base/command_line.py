@@ -1,4 +1,4 @@
-"""Command lines of the entry scripts, made from the signature of their `main`."""
+"""Command lines of the entry scripts, made from the signature of their job."""
 
 import argparse
 import errno
@@ -27,11 +27,12 @@ OF_A_PATH = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOENT, errno.ENAM
 OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}  # faults of the disk, not bugs
 
 
-def run(main: Callable[..., None]) -> None:
-    """Call `main` with the options of the command line, one per parameter, read as its annotation says.
+def run(main: Callable[..., object]) -> None:
+    """Call `main` with the options of the command line, one per parameter that is no keyword, read as annotated.
 
-    ``dict``: a file of JSON, or JSON itself. ``dict[str, Path]``: words ``name=path``. ``dict[str, list[Path]]``: a
-    name and its paths, option repeated. A class with ``from_file``: a path. Lists: several words. All else: one word.
+    ``dict[str, Path]``: words ``name=path``. ``dict[str, list[Path]]``: a name and its paths, option repeated. Another
+    ``dict``, or a named tuple: a file of JSON, or JSON itself. A class with ``from_file``: a path. Lists: several
+    words. All else: one word.
     """
     begin()
     status = 1
@@ -62,9 +63,11 @@ def leave_threads() -> None:
     _left.set()
 
 
-def parser(main: Callable[..., None]) -> argparse.ArgumentParser:
+def parser(main: Callable[..., object]) -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(description=inspect.getdoc(main))
     for name, parameter in inspect.signature(main).parameters.items():
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY:  # for callers in Python
+            continue
         required = parameter.default is inspect.Parameter.empty
         default = None if required else parameter.default
         option = f"--{name.replace('_', '-')}"
@@ -108,7 +111,10 @@ def _reader(annotation: Any) -> dict[str, Any]:
         return {"nargs": "+", "action": _Grouped}
     if annotation == Path | None:
         return {"type": _optional_path, "nargs": "?"}
-    return {"type": _settings if annotation is dict else getattr(annotation, "from_file", annotation)}
+    kind = typing.get_origin(annotation) or annotation
+    if kind is dict or hasattr(kind, "_fields"):
+        return {"type": lambda text: kind(**_settings(text))}
+    return {"type": getattr(annotation, "from_file", annotation)}
 
 
 def _settings(text: str) -> dict[str, Any]:

@@ -159,7 +159,7 @@ def bad_byte(error: UnicodeDecodeError) -> str:
     return f"expected UTF-8, found byte 0x{error.object[error.start]:02x}"
 
 
-def read_json(path: str | Path) -> object:
+def read_json(path: str | Path) -> Any:
     return parse_json(read_text(path), path)
 
 

@@ -39,12 +39,7 @@ class Shown(NamedTuple):
 
     title: str
     caption: str
-    path: Path
-
-
-def shown_of(parts: Iterable[Mapping[str, str]]) -> list[Shown]:
-    """Tables or figures of a run, from dictionaries with their titles, captions and paths."""
-    return [Shown(part["title"], part["caption"], Path(part["path"])) for part in parts]
+    path: str
 
 
 def made(
@@ -207,16 +202,16 @@ def _link_of(keys: Mapping[str, Any], reads: Mapping[str, str]) -> str | None:
     return f"{reads[keys['study']]}#{keys['dataset']}/{keys['judge']}" if keys["study"] in reads else None
 
 
-def _table(path: Path) -> str:
+def _table(path: str) -> str:
     """HTML of a table without its caption, which the summary sets itself."""
-    text = path.read_text(encoding="utf-8")
+    text = files.read_text(path)
     start, end = text.index("<table"), text.index("</table>") + len("</table>")
     before, _, rest = text[start:end].partition("<caption>")
     return before + rest.partition("</caption>")[2]
 
 
-def _embedded(path: Path) -> str:
-    return f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}"
+def _embedded(path: str) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(Path(path).read_bytes()).decode()}"
 
 
 def schema() -> dict[str, Any]:

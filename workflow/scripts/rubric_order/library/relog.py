@@ -25,20 +25,18 @@ from rubric_order.intake.logs import levels, reading
 from rubric_order.intake.logs.calls import Asked, Call, Message
 from rubric_order.intake.logs.cutting import Cut, Piece, cut
 from rubric_order.intake.logs.levels import Rubric
-from rubric_order.library.study import as_reads
+from rubric_order.library.study import answered, planned_study
 from rubric_order.parsing import one_score
-from rubric_order.planning import requests as planned
-from rubric_order.planning.reads import Design, plan_reads
+from rubric_order.planning.reads import Design
 from rubric_order.probes.score_order import ScoreOrder
 from rubric_order.prompts import frames, messages, own
-from rubric_order.scoring.scores import RESPONSES, score_reads
 from rubric_order.settings import judges
 from rubric_order.settings.judges import Endpoint
 
 if TYPE_CHECKING:
     from rubric_order.judging import shard
 
-PROBE, STUDY, DATASET = "score_order", "position_bias", "relogged"
+STUDY, DATASET = "position_bias", "relogged"
 ITEMS, CONFIG, RECORDED = "items.jsonl", "config.yaml", "recorded.jsonl"
 TEMPLATE, MESSAGES = "prompt.jinja", "prompt.yaml"  # templates of one user's message, and of several messages
 ADDRESSES = {"openai": ("https://api.openai.com/v1", "OPENAI_API_KEY")}  # provider: address, variable of the key
@@ -51,12 +49,7 @@ RESULTS: Mapping[str, Sequence[str]] = {
 
 
 class Log(NamedTuple):
-    """Calls of one judge in a log, and their possible rubrics.
-
-    Attributes:
-        calls: the calls.
-        rubrics: see `levels.rubrics`.
-    """
+    """Calls of one judge in a log, and their possible rubrics, see `levels.rubrics`."""
 
     calls: list[Call]
     rubrics: list[Rubric]
@@ -70,22 +63,11 @@ class Log(NamedTuple):
 
 @dataclass(frozen=True)
 class Written:
-    """A study that was written from a log.
+    """A study that was written from a log: `folder` with its files, judge, labels (lowest first), plan, requests.
 
-    Attributes:
-        folder: folder with the config, and with all files that the config names.
-        judge_id: id of the judge in the config.
-        judge: settings of the judge in the config.
-        labels: labels of the levels, the lowest first.
-        reads: plan of all reads, see `plan_reads`.
-        requests: the distinct requests, with their prompts.
-        answered: requests that a recorded answer answers.
-        not_kept: dictionary from each reason to the number of recorded calls that therefore answer no request.
-        left_out: dictionary from each reason to the number of calls that are therefore no item.
-        agreeing: number of recorded answers that the parser reads as the score in the log.
-        scored: number of recorded answers with a score in the log.
-        recorded: dictionary from each item with a score in the log to its ordering and its score there.
-        text_is_named: see `Cut.text_is_named`.
+    `answered` names requests that a recorded answer answers; `not_kept` and `left_out` count, by reason, calls that
+    answer no request and calls that are no item. Of `scored` recorded answers, `agreeing` are read as their score in
+    the log. `recorded`: ordering and score by item.
     """
 
     folder: Path
@@ -106,13 +88,7 @@ class Written:
 def look(paths: Sequence[str | Path], *, scorer: str | None = None, judge: str | None = None) -> Log:
     """Calls of one judge in some logs, and all their possible rubrics.
 
-    Args:
-        paths: see `reading.read`.
-        scorer: the scorer to take if there are several, see `reading.select_judge`.
-        judge: the judge to take if there are several.
-
-    Raises:
-        InputError: a log cannot be read, or has several judges and none is chosen; or no prompt has levels.
+    `scorer` and `judge` choose where a log has several, see `reading.select_judge`.
     """
     calls = reading.select_judge(reading.read(paths), grader=scorer, judge=judge)
     rubrics = levels.rubrics(calls)
@@ -125,15 +101,7 @@ def look(paths: Sequence[str | Path], *, scorer: str | None = None, judge: str |
 
 
 def order_of(rubric: Rubric, order: str | None) -> tuple[str, ...]:
-    """Labels of a rubric, the lowest level first.
-
-    Args:
-        rubric: the rubric.
-        order: the labels as a user gives them, with commas; None if the labels themselves show their order.
-
-    Raises:
-        InputError: no order is given, and the labels do not show it.
-    """
+    """Labels of a rubric, the lowest level first: `order`, with commas, or (None) as the labels themselves show."""
     if order is not None:
         return tuple(label.strip() for label in order.split(","))
     labels = levels.lowest_first(rubric.form.labels)
@@ -157,21 +125,9 @@ def write(
 ) -> Written:
     """Write the study of a log: items, template, config, and recorded answers, also into the study's response store.
 
-    A recorded answer is used for the request whose prompt is the same, byte for byte. This request is not asked again.
-    Writing the same log again changes nothing.
-
-    Args:
-        log: see `look`.
-        folder: folder of the study, in which Snakemake runs. An edited config in it is not overwritten.
-        rubric: one of the rubrics of the log.
-        order: labels of the rubric, the lowest level first.
-        settings: settings of the judge that replace settings of the log, such as ``base_url``, ``api_key_env`` and
-            ``model``.
-        strategy: strategy that gives the orderings of each item.
-        limit: number of samples, from the first; None for all.
-
-    Raises:
-        InputError: prompts, levels or settings cannot be used.
+    A recorded answer is used for the request with the same prompt, byte for byte, which is not asked again. Writing the
+    same log again changes nothing; an edited config in `folder` is refused. `settings` replace those of the judge in
+    the log; `limit` is a number of samples.
     """
     where = Path(folder).absolute()
     calls, blocks = log.calls, rubric.blocks
@@ -229,60 +185,26 @@ def write(
 def _planned(
     folder: Path, template_name: str, judge_id: str, judge: Endpoint, design: Design
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Reads of the items in a folder, and the distinct requests with their prompts.
-
-    Raises:
-        InputError: the template cannot be used, or there is no such strategy.
-    """
+    """Reads of the items in a folder, and the distinct requests with their prompts."""
     path = folder / template_name
     own.check(path, ScoreOrder.FIELDS, [partial(ScoreOrder().try_template, n=design.scales[0])])
     template = frames.load_template(path)
     tables = datasets.prepare(DATASET, Custom().read(folder / ITEMS))
-    texts = (tables.items, tables.rubrics, tables.pairs)
-    reads = plan_reads(
-        *texts, study=STUDY, judge_id=judge_id, judge=judge, template=template, design=design, probe=PROBE
-    )
-    return reads, planned.render_reads(reads, *texts, template, probe=PROBE).assign(probe=PROBE)
+    return planned_study(tables, template, design, judge, study=STUDY, judge_id=judge_id)
 
 
 def ask(study: Written, watch: "shard.Watch | None" = None) -> pd.DataFrame:
-    """Ask the judge the requests that the log does not answer, and read all answers.
-
-    Answers are kept in the study's response store as they come. After an interruption, a further call asks the missing
-    requests only.
-
-    Args:
-        study: see `write`.
-        watch: passes responses on and shows progress; by default as lines of a log.
-
-    Returns:
-        One row per read, see `study`.
-
-    Raises:
-        InputError: a setting cannot be used, or requests failed for temporary reasons.
-    """
-    from rubric_order.judging import jobs
-    from rubric_order.judging.engines import Resources
-    from rubric_order.judging.progress import progress
-    from rubric_order.judging.store import Store
-
+    """Ask the judge the requests that the log does not answer, stored as they come; reads as `study` returns them."""
     if importlib.util.find_spec("openai") is None:
         raise InputError("package 'openai' is missing; expected pip install 'rubric-order[endpoint]'")
-    judge, kept = study.judge, Store(study.folder / "results/store" / study.judge_id)
-    responses = jobs.respond(study.requests, judge, kept, Resources(), watch=watch or progress)
-    scores = score_reads(study.reads, responses[RESPONSES[:-1]], probe=PROBE)
-    return as_reads(scores, responses, len(study.labels))
+    folder = study.folder / "results/store" / study.judge_id
+    return answered(study.reads, study.requests, study.judge, folder, len(study.labels), watch=watch)
 
 
 def same_again(study: Written, reads: pd.DataFrame) -> tuple[int, int]:
-    """Count the scores of the log that the judge gives again in the recorded ordering.
+    """Numbers of the log's scores that the judge gives again in the recorded ordering, and that it was asked for again.
 
-    Args:
-        study: see `write`.
-        reads: see `ask`; a read that the log answers was not asked again, and is not counted.
-
-    Returns:
-        Number of scores that the judge gave again, and number of scores for which it was asked again.
+    A read that the log answers was not asked again, and is not counted.
     """
     same = asked = 0
     places = {label: place for place, label in enumerate(study.labels, start=1)}
@@ -341,11 +263,7 @@ def _recorded(piece: Piece, name: str, judge_id: str) -> str:
 
 
 def _judge(asked: Asked, made: Cut, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Block of config of the judge.
-
-    Raises:
-        InputError: the address of the judge is not known.
-    """
+    """Block of config of the judge."""
     address, key = ADDRESSES.get(asked.provider, (None, None))
     chosen = {name: value for name, value in settings.items() if value is not None}
     base_url = chosen.pop("base_url", None) or asked.base_url or address
@@ -369,11 +287,7 @@ def _judge(asked: Asked, made: Cut, settings: Mapping[str, Any]) -> dict[str, An
 
 
 def _checked(block: Mapping[str, Any]) -> Endpoint:
-    """The judge of a block.
-
-    Raises:
-        InputError: a setting cannot be used.
-    """
+    """The judge of a block."""
     try:
         judge = judges.read(block)
     except ValidationError as misfit:
@@ -425,11 +339,7 @@ def _digest(text: str) -> str:
 
 
 def _check_unedited(path: Path) -> None:
-    """Refuse to write over a config that somebody changed.
-
-    Raises:
-        InputError: the file is not as `_config` wrote it.
-    """
+    """Refuse to write over a config that somebody changed."""
     if path.is_file():
         first, _, rest = files.read_text(path).partition("\n")
         if first != f"{MADE}{_digest(rest.partition(chr(10))[2])}":
@@ -465,9 +375,7 @@ def _keep(
 ) -> tuple[frozenset[str], Counter[str]]:
     """Write recorded answers into the response store, each for the request with the same prompt, byte for byte.
 
-    Returns:
-        Requests that have a recorded answer, and a dictionary from each reason to the number of recorded calls that
-        therefore answer no request.
+    Returns the requests that have a recorded answer, and by reason the number of calls that answer no request.
     """
     from rubric_order.judging.engines import Response
     from rubric_order.judging.store import Store

@@ -5,10 +5,11 @@ import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
+from jinja2 import Template
 from pydantic import ValidationError
 
 from rubric_order import datasets
@@ -17,11 +18,14 @@ from rubric_order.base.errors import InputError, nearest
 from rubric_order.datasets import Item
 from rubric_order.datasets.rubrics import MAX_LEVELS, Rubric, check_levels
 from rubric_order.library import probe, prompts
-from rubric_order.planning import requests as planned
 from rubric_order.planning.reads import Design, plan_reads
+from rubric_order.planning.requests import distinct_requests, render_requests, units_asked
 from rubric_order.prompts import messages, orderings
 from rubric_order.scoring.scores import RESPONSES, score_reads
-from rubric_order.settings.judges import PythonCallable
+from rubric_order.settings.judges import Judge, PythonCallable
+
+if TYPE_CHECKING:
+    from rubric_order.judging import shard
 
 PROBE = "score_order"
 REQUIRED, OPTIONAL = ("item", "text"), ("group", "instruction", "reference", "human_score")
@@ -98,31 +102,44 @@ def study(
     if of_messages and settled.takes == "prompt":
         raise InputError("template: the function takes a prompt, found messages; expected takes='messages'")
     source = prompts.load(answer_format if template is None else template)
-    reads = plan_reads(
-        tables.items,
-        tables.rubrics,
-        tables.pairs,
-        study="study",
-        judge_id=name,
-        judge=settled,
-        template=source,
-        design=Design((len(levels),), (strategy,), budget=budget, seed=seed),
-        probe=PROBE,
-    )
-    requests = planned.render_reads(reads, tables.items, tables.rubrics, tables.pairs, source, probe=PROBE)
-    responses = _asked(requests.assign(probe=PROBE), settled, function, folder)
-    return as_reads(score_reads(reads, responses[RESPONSES[:-1]], probe=PROBE), responses, len(levels))
+    design = Design((len(levels),), (strategy,), budget=budget, seed=seed)
+    reads, requests = planned_study(tables, source, design, settled, study="study", judge_id=name)
+    return answered(reads, requests, settled, folder, len(levels), function=function)
 
 
-def _asked(requests: pd.DataFrame, judge: PythonCallable, function: Function, folder: Path) -> pd.DataFrame:
-    """Responses to all requests; requests that the store can answer are not asked."""
+def planned_study(
+    tables: datasets.Tables, template: Template, design: Design, judge: Judge, *, study: str, judge_id: str
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Reads of items, and the distinct requests with their prompts, all in memory."""
+    texts = tables.items, tables.rubrics, tables.pairs
+    names = {"study": study, "judge_id": judge_id, "probe": PROBE}
+    reads = plan_reads(*texts, judge=judge, template=template, design=design, **names)
+    requests = distinct_requests(reads, owned_elsewhere=())
+    units = units_asked(requests, *texts, template, probe=PROBE)
+    return reads, render_requests(requests, units).assign(probe=PROBE)
+
+
+def answered(
+    reads: pd.DataFrame,
+    requests: pd.DataFrame,
+    judge: Judge,
+    folder: Path,
+    n: int,
+    *,
+    function: Function | None = None,
+    watch: "shard.Watch | None" = None,
+) -> pd.DataFrame:
+    """Reads as a plain table, see `score_tables.as_scores`, after requests that the store in `folder` does not answer
+    are asked.
+    """
     from rubric_order.judging import jobs
     from rubric_order.judging.engines import Resources
+    from rubric_order.judging.progress import progress
     from rubric_order.judging.store import Store
 
-    store = Store(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    return jobs.respond(requests, judge, store, Resources(function=function))
+    responses = jobs.respond(requests, judge, Store(folder), Resources(function=function), watch=watch or progress)
+    return as_reads(score_reads(reads, responses[RESPONSES[:-1]], probe=PROBE), responses, n)
 
 
 def _judge(judge: Function | str, answer_format: str, settings: Mapping[str, Any]) -> PythonCallable:

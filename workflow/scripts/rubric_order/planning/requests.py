@@ -107,21 +107,6 @@ def render_requests(requests: pd.DataFrame, units: Mapping[tuple[int, str], Unit
     )
 
 
-def render_reads(
-    reads: pd.DataFrame,
-    items: pd.DataFrame,
-    rubrics: pd.DataFrame,
-    pairs: pd.DataFrame,
-    template: Template,
-    *,
-    probe: str,
-    greedy: Collection[str] = (),
-) -> pd.DataFrame:
-    """The distinct requests of reads of one dataset, with their prompts, all in memory; no other study sends them."""
-    distinct = distinct_requests(reads, owned_elsewhere=(), greedy=greedy)
-    return render_requests(distinct, units_asked(distinct, items, rubrics, pairs, template, probe=probe))
-
-
 def read_shard(path: Path, shard: int, shards: int) -> pd.DataFrame:
     """The requests of one of `shards` equal shards of whole units; reads only the row groups needed."""
     with pq.ParquetFile(path) as file:

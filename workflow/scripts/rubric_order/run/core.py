@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from rubric_order import probes
 from rubric_order.base import files
@@ -39,6 +39,7 @@ class Wildcards(Protocol):
 
 
 Params = Callable[[Wildcards], Any]
+Found = TypeVar("Found")
 _version = functools.cache(code_version)
 
 
@@ -78,6 +79,13 @@ class Run:
         for path in (str(self.project.absolute()), *(os.path.relpath(path) for path in named if path), *recorded):
             if {"{", "}"} & {*path}:
                 raise InputError(f"{path}: Snakemake reads braces in a path as wildcards; expected another path")
+
+    def look_up(self, find: Callable[..., Found], *names: str) -> Found:
+        """What `find` finds; where it finds nothing, its message ends Snakemake."""
+        try:
+            return find(*names)
+        except InputError as error:
+            raise self.refuse(str(error)) from None
 
     @property
     def results(self) -> str:

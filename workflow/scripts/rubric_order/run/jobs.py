@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -32,13 +32,13 @@ class Job:
 
     Attributes:
         folder: working directory, to which paths are relative.
-        main: function of the entry script, which writes the outputs.
+        main: its function in ``jobs``, which writes the outputs.
         arguments: arguments of `main`, as Python objects.
     """
 
     rule: str
     folder: Path
-    main: Callable[..., None]
+    main: Callable[..., object]
     arguments: Mapping[str, Any]
     outputs: tuple[Path, ...]
 
@@ -149,13 +149,9 @@ def _job(rule: str, folder: Path, command: str, outputs: list[str]) -> Job:
         raise InputError(f"{rule}: its jobs run no Python; expected another rule")
     entry, *words = shlex.split(match["words"])
     with chdir(folder):
-        spec = importlib.util.spec_from_file_location(Path(entry).stem, os.path.abspath(entry))
-        if spec is None or spec.loader is None:
-            raise InputError(f"{entry}: no such entry script")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        arguments = vars(command_line.parser(module.main).parse_args(words))
-    return Job(rule, folder, module.main, arguments, tuple(map(Path, outputs)))
+        main = runpy.run_path(entry)[Path(entry).stem]
+        arguments = vars(command_line.parser(main).parse_args(words))
+    return Job(rule, folder, main, arguments, tuple(map(Path, outputs)))
 
 
 def _paths(value: Any) -> bool:

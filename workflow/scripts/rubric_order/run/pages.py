@@ -12,14 +12,13 @@ from rubric_order.base import gold, of_cards
 from rubric_order.run import rehearsal
 from rubric_order.run.core import Stage, Wildcards
 from rubric_order.run.references import References
-from rubric_order.run.results import Shown, criterion_file, labels
+from rubric_order.run.results import IN_PAGES, Shown, criterion_file, labels
 from rubric_order.run.stages import Records
 from rubric_order.settings.base import Role, Settings, extra
 
 CARDS: tuple[str, ...] = (*of_cards.REQUIRED, *of_cards.OPTIONAL, of_cards.ANCHORS)
 OF_CRITERIA = ("criterion_order",)  # statistics of the cards of prompts that ask for several criteria
 ENDINGS = {"figures": ("svg", "png", "pdf"), "tables": ("csv", "md", "tex", "html")}
-SHOWN: dict[registry.Kind, str] = {"tables": "tables/{}.html", "figures": "figures/{}.svg"}
 
 
 @dataclass(frozen=True)
@@ -128,17 +127,14 @@ class Pages(Stage):
         return float(self.config.statistics.equivalence.points)
 
     def shown(self, wildcards: Wildcards) -> str:
-        listed = {
-            kind: Shown(self.run, kind).listed(f"{self.run.results}/{pattern}") for kind, pattern in SHOWN.items()
-        }
-        return self.run.settings_file(listed)
+        return self.run.settings_file({kind: Shown(self.run, kind).listed(self.run.results) for kind in IN_PAGES})
 
     def labels(self, wildcards: Wildcards) -> str:
         return labels(self.run)
 
     def statistics(self, wildcards: Wildcards) -> list[str]:
         """Statistics behind the figures and tables that config names, and behind bias cards."""
-        named = {name for kind in SHOWN for name in Shown(self.run, kind).statistics}
+        named = {name for kind in IN_PAGES for name in Shown(self.run, kind).statistics}
         return sorted({*named, *(Path(path).stem for path in self.card_files(wildcards))})
 
     def answer_files(self, wildcards: Wildcards) -> list[str]:

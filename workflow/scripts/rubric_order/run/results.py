@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from rubric_order import catalogue, registry
 from rubric_order.base import gold, of_cards
-from rubric_order.base.errors import InputError
 from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.prompts import conditions
 from rubric_order.run import rehearsal
@@ -20,6 +20,7 @@ from rubric_order.settings.judges import Recorded
 from rubric_order.settings.statistics import with_packages
 
 Block = Mapping[str, Any]
+IN_PAGES: dict[registry.Kind, str] = {"tables": "html", "figures": "svg"}  # ending of the file that pages show
 
 
 def one_of(names: Any) -> str:
@@ -107,6 +108,10 @@ class Derived(Stage):
 CALIBRATED, CALIBRATED_FILE = "rubric_order.methods.calibration.scores", "methods/calibration/scores.py"
 
 
+def _as_options(inputs: Mapping[str, Iterable[str]]) -> list[str]:
+    return [word for name, paths in inputs.items() for word in ("--inputs", name, *paths)]
+
+
 def criterion_file(run: Run, statistic: str) -> str:
     return f"{run.results}/statistics/by_criterion/{statistic}.parquet"
 
@@ -124,21 +129,20 @@ class Statistics(Stage):
 
     def files(self, wildcards: Wildcards) -> list[str]:
         self._entry(wildcards.statistic)
-        return [path for paths in self.inputs(wildcards.statistic).values() for path in paths]
+        return [*chain(*self.inputs(wildcards.statistic).values())]
 
     @untracked
     def options(self, wildcards: Wildcards) -> list[str]:
         """Files that a statistic reads, as options; the files are tracked."""
-        return [word for name, paths in self.inputs(wildcards.statistic).items() for word in ("--inputs", name, *paths)]
+        return _as_options(self.inputs(wildcards.statistic))
 
     def files_by_criterion(self, wildcards: Wildcards) -> list[str]:
         """Files of a statistic that is estimated for the cards of single criteria."""
-        return [path for paths in self._inputs_by_criterion(wildcards.statistic).values() for path in paths]
+        return [*chain(*self._inputs_by_criterion(wildcards.statistic).values())]
 
     @untracked
     def options_by_criterion(self, wildcards: Wildcards) -> list[str]:
-        inputs = self._inputs_by_criterion(wildcards.statistic)
-        return [word for name, paths in inputs.items() for word in ("--inputs", name, *paths)]
+        return _as_options(self._inputs_by_criterion(wildcards.statistic))
 
     def _inputs_by_criterion(self, statistic: str) -> dict[str, list[str]]:
         """Files by argument; a statistic of cards is read as it is for single criteria."""
@@ -167,10 +171,7 @@ class Statistics(Stage):
         return self.config.statistics.calibration.as_readout and self._entry(statistic).calibrates
 
     def _entry(self, statistic: str) -> catalogue.Statistic:
-        try:
-            return registry.statistic(statistic)
-        except InputError as error:
-            raise self.run.refuse(str(error)) from None
+        return self.run.look_up(registry.statistic, statistic)
 
     def _block(self, statistic: str) -> dict[str, Any]:
         settings = getattr(self.config.statistics, statistic, None)
@@ -243,10 +244,7 @@ class Shown(Stage):
     kind: registry.Kind
 
     def _entry(self, name: str) -> catalogue.Shown:
-        try:
-            return registry.shown(self.kind, name)
-        except InputError as error:
-            raise self.run.refuse(str(error)) from None
+        return self.run.look_up(registry.shown, self.kind, name)
 
     def _name(self, wildcards: Wildcards) -> str:
         name: str = getattr(wildcards, self.kind.removesuffix("s"))
@@ -325,11 +323,16 @@ class Shown(Stage):
         """Word printed across the figures of a rehearsal."""
         return "rehearsal" if self.config.rehearse else ""
 
-    def listed(self, pattern: str) -> list[dict[str, str]]:
-        listed: list[str] = list(getattr(self.config, self.kind))
+    def listed(self, folder: str | Path) -> list[dict[str, str]]:
+        """Title, caption and file of each result that config names; the kind's folder is in `folder`."""
+        path = f"{folder}/{self.kind}/"
         return [
-            {"title": self.title_of(name), "caption": self.caption_of(name), "path": pattern.format(name)}
-            for name in listed
+            {
+                "title": self.title_of(name),
+                "caption": self.caption_of(name),
+                "path": f"{path}{name}.{IN_PAGES[self.kind]}",
+            }
+            for name in getattr(self.config, self.kind)
         ]
 
     @property

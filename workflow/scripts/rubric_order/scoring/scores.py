@@ -28,11 +28,9 @@ Questions = tuple[Question, ...]
 Choices = tuple[Choice, ...]
 
 
-def read_responses(paths: Iterable[Path], request_ids: Iterable[str]) -> pd.DataFrame:
-    return read_requested(paths, request_ids, RESPONSES)
-
-
-def read_requested(paths: Iterable[Path], request_ids: Iterable[str], columns: Sequence[str]) -> pd.DataFrame:
+def read_requested(
+    paths: Iterable[Path], request_ids: Iterable[str], columns: Sequence[str] = tuple(RESPONSES)
+) -> pd.DataFrame:
     """Some columns of the rows about some requests: the ids of each file are read, then only the row groups with wanted
     ones. A column that a file lacks is null, or absent if all files lack it.
     """

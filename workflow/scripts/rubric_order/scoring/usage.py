@@ -1,6 +1,6 @@
 """Tokens that the answers to some reads took, and the cost of 1,000 items at a judge's prices."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,25 +48,17 @@ def per_1000_items(part: Mapping[str, Any], prices: Prices) -> float | None:
     return counted / part["n_counted"] * part["n_requests"] / part["n_items"] * 1000
 
 
-def costs(
-    parts: Sequence[Mapping[str, Any]], prices: Mapping[str, Any] | None, about: Mapping[str, str]
-) -> dict[tuple[Any, ...], tuple[float, str]]:
-    """Cost of 1,000 items and currency by the values of `keys.KEYS`; unknown costs are left out. `about`: study, judge,
-    dataset.
+def costs(scores: Path, prices: Mapping[str, Mapping[str, Any]]) -> dict[tuple[Any, ...], tuple[float, str]]:
+    """Cost of 1,000 items and currency by the values of `keys.KEYS`, from the metadata of a file of scores; unknown
+    costs are left out. `prices` by judge.
     """
-    if prices is None:
+    study, dataset, judge = *scores.parts[-3:-1], scores.stem
+    if judge not in prices:
         return {}
-    judge = Prices.model_validate(prices)
+    terms = Prices.model_validate(prices[judge])
     by_key = {}
-    for part in parts:
-        if (cost := per_1000_items(part, judge)) is not None:
+    for part in parquet.read_metadata(scores).get(METADATA, []):
+        if (cost := per_1000_items(part, terms)) is not None:
             profile, condition, strategy, n = (part[name] for name in BY)
-            key = (about["study"], about["judge"], profile, condition, about["dataset"], strategy, n)
-            by_key[key] = cost, judge.currency or "USD"
+            by_key[study, judge, profile, condition, dataset, strategy, n] = cost, terms.currency or "USD"
     return by_key
-
-
-def costs_of(scores: Path, prices: Mapping[str, Mapping[str, Any]]) -> dict[tuple[Any, ...], tuple[float, str]]:
-    """`costs` from the metadata of one file of scores; `prices` by judge."""
-    parts_of_path = {"study": scores.parts[-3], "dataset": scores.parts[-2], "judge": scores.stem}
-    return costs(parquet.read_metadata(scores).get(METADATA, []), prices.get(parts_of_path["judge"]), parts_of_path)

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from rubric_order.base import files
+from rubric_order.base.labels import Labels, replace_ids
 from rubric_order.tables.spec import Table
 
 
@@ -42,6 +43,13 @@ def write(table: pd.DataFrame, printed: pd.DataFrame, stem: Path, caption: str) 
     files.write_text(f"{rows}\n\nTable: {_markdown(caption)}\n", stem.with_suffix(".md"))
     files.write_text(_latex(printed, caption), stem.with_suffix(".tex"))
     files.write_text(_html(printed, caption), stem.with_suffix(".html"))
+
+
+def report(table: pd.DataFrame, printed: pd.DataFrame, labels: Labels, output: Path, caption: str) -> str:
+    """Write a table with labels in place of ids, see `write`, and return it as a terminal prints it."""
+    labelled = replace_ids(printed, labels)
+    write(table, labelled, output.with_suffix(""), caption)
+    return labelled.to_markdown(index=False, disable_numparse=True)
 
 
 def _markdown(value: object) -> object:

@@ -43,6 +43,11 @@ class Inputs:
     def named(self) -> str:
         return ", ".join(map(str, self.sources.values()))
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Adapter, limit and options, as `prepare_items` takes them."""
+        return {"adapter": self.adapter, "limit": self.limit, "options": {}}
+
     def copied_as(self) -> dict[str, str]:
         """Dictionary from the name that the adapter has for each file to the file's name in the study's folder."""
         return {name: f"{name}{path.suffix.lower()}" for name, path in self.sources.items()}
@@ -51,9 +56,9 @@ class Inputs:
         for name, copied in self.copied_as().items():
             files.copy(self.sources[name], folder / copied)
 
-    def block(self) -> dict[str, Any]:
-        """The block of config, with paths in the study's folder."""
-        paths = {name: {"path": copied} for name, copied in self.copied_as().items()}
+    def block(self, folder: Path = Path()) -> dict[str, Any]:
+        """The block of config, with paths in the study's folder, which is relative to where the config lies."""
+        paths = {name: {"path": str(folder / copied)} for name, copied in self.copied_as().items()}
         label = "Sample of rubric-order" if self.dataset == SAMPLE else self.sources["items"].stem
         block: dict[str, Any] = {"adapter": self.adapter, "label": label, "files": paths}
         block |= {} if self.limit is None else {"limit": self.limit}

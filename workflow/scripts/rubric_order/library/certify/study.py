@@ -7,8 +7,6 @@ Config (``certify.yaml``) and response store lie where the workflow looks for th
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import importlib
 import importlib.util
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,25 +14,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import yaml
 
-from rubric_order import probes, registry, tables
-from rubric_order.base import files, locks, parquet
+from rubric_order import probes, registry
+from rubric_order.base import files, locks
 from rubric_order.base.errors import InputError
-from rubric_order.base.labels import Labels, order_by_labels
+from rubric_order.base.labels import Labels
 from rubric_order.base.readouts import READ, Readout
-from rubric_order.cards import summary
 from rubric_order.cards.card import Card
-from rubric_order.contracts import inputs as contract_inputs
-from rubric_order.contracts.estimates import ESTIMATES
+from rubric_order.contracts.contract import Contract
 from rubric_order.contracts.items import ITEMS, PAIRS, RUBRICS
 from rubric_order.contracts.reads import PLAN, REQUESTS
-from rubric_order.contracts.responses import failures
+from rubric_order.contracts.responses import RESPONSES, failures
 from rubric_order.contracts.scores import SCORES
-from rubric_order.figures import drawing, output
+from rubric_order.figures import output
+from rubric_order.jobs.collect_requests import collect_requests
+from rubric_order.jobs.draw_figure import draw_figure
+from rubric_order.jobs.estimate_statistic import estimate_statistic
+from rubric_order.jobs.judge_shard import judge_shard
+from rubric_order.jobs.parse_scores import write_scores
+from rubric_order.jobs.plan_reads import plan_reads
+from rubric_order.jobs.prepare_items import prepare_items
+from rubric_order.jobs.render_summary import render_summary
+from rubric_order.jobs.render_table import render_table
 from rubric_order.judging import answers, costs, jobs, pilot, shard
 from rubric_order.judging.engines import Resources
 from rubric_order.judging.progress import progress
@@ -46,23 +50,19 @@ from rubric_order.library.certify.folders import ADAPTIVE, CONFIG, PAGE, READS, 
 from rubric_order.library.certify.inputs import SAMPLE, SAMPLE_NOTE, Inputs
 from rubric_order.library.certify.judges import judge_id
 from rubric_order.library.study import as_reads
-from rubric_order.planning import requests as planned
-from rubric_order.planning.reads import Design, plan_reads
-from rubric_order.prompts import frames
+from rubric_order.planning.requests import read_studies
 from rubric_order.run.core import Run
 from rubric_order.run.pages import CARDS, Pages
 from rubric_order.run.results import Shown, Statistics, labels_of
 from rubric_order.run.stages import Planning, Scores
-from rubric_order.scoring import usage
-from rubric_order.scoring.scores import RESPONSES, read_requested, score_reads
+from rubric_order.scoring.scores import read_requested, score_reads
 from rubric_order.settings.base import plain
 from rubric_order.settings.judges import Addressed, Judge
-from rubric_order.tables import rendering
+from rubric_order.settings.studies import Study
 
 # `balanced` shows each score equally often in every position. `single` is the usual ordering, which `balanced` has too.
 STRATEGIES = ["balanced", "single"]
 STATISTICS = "results/statistics/"
-KINDS: tuple[registry.Kind, ...] = ("tables", "figures")
 STYLE = Path(output.__file__).with_name("rubric_order.mplstyle")
 CLIENT = "openai"  # the package that asks endpoints; it comes with an extra
 HEADER = """\
@@ -74,16 +74,12 @@ NOT_ALL_ASKED = "# Texts were read until they were known well enough: Snakemake 
 
 @dataclass(frozen=True)
 class Certification:
-    """A study of one judge: its folder, its complete config, its items."""
+    """A study of one judge, by its id: its folder, its complete config, its items."""
 
     folder: Path
     run: Run
     inputs: Inputs
-
-    @property
-    def name(self) -> str:
-        (name,) = self.run.used_judges
-        return name
+    name: str
 
     @property
     def judge(self) -> Judge:
@@ -93,55 +89,36 @@ class Certification:
     def store(self) -> Store:
         return Store(self.folder / "results/store" / self.name)
 
+    @property
+    def _study(self) -> Study:
+        return self.run.config.studies[STUDY]
+
     def _path(self, of_workflow: str) -> Path:
         return self.folder / "data" / Path(of_workflow).relative_to("results")
 
-    @property
-    def _plan(self) -> Path:
-        return self._path(f"results/plan/{STUDY}/{self.inputs.dataset}/{self.name}.parquet")
+    def _file(self, contract: Contract) -> Path:
+        about = {"study": STUDY, "dataset": self.inputs.dataset, "judge": self.name, "shard": 1}
+        return self._path(contract.path.format(**about))
 
-    @property
-    def _requests(self) -> Path:
-        return self._path(f"results/requests/{STUDY}/{self.name}.parquet")
-
-    @property
-    def _responses(self) -> Path:
-        return self._path(f"results/responses/{self.name}/1.parquet")
-
-    @property
-    def _scores(self) -> Path:
-        return self._path(f"results/scores/{STUDY}/{self.inputs.dataset}/{self.name}.parquet")
-
-    @property
-    def _probe(self) -> str:
-        return self.run.config.studies[STUDY].probe
-
-    def plan(self) -> int:
-        """Write the reads of the study and its distinct requests; returns the number of requests."""
-        study, dataset = self.run.config.studies[STUDY], self.inputs.dataset
-        paths = [self._path(f"results/{kind}/{dataset}.parquet") for kind in ("items", "rubrics", "pairs")]
-        inputs = self.inputs.tables
-        for contract, table, path in zip(
-            (ITEMS, RUBRICS, PAIRS), (inputs.items, inputs.rubrics, inputs.pairs), paths, strict=True
-        ):
-            contract.write(table, path, dataset=dataset)
-        texts = ITEMS.read(paths[0]), RUBRICS.read(paths[1]), PAIRS.read(paths[2])
-        template = frames.load_template(self._template())
-        design = Design(**Planning(self.run).design_of(study))
-        reads = plan_reads(
-            *texts,
+    def plan(self) -> None:
+        """Write the reads of the study and its distinct requests."""
+        texts: dict[str, Any] = {contract.name: self._file(contract) for contract in (ITEMS, RUBRICS, PAIRS)}
+        copies = {name: self.folder / copied for name, copied in self.inputs.copied_as().items()}
+        prepare_items(self.inputs.dataset, copies, self.inputs.settings, **texts)
+        shared: dict[str, Any] = {"template": self._template(), "judge": self.judge, "probe": self._study.probe}
+        plan_reads(
+            **texts,
+            **shared,
+            references=None,
             study=STUDY,
             judge_id=self.name,
-            judge=self.judge,
-            template=template,
-            design=design,
-            probe=self._probe,
+            weights=None,
+            profiles=self.judge.profiles_of(self._study.profiles),
+            design=Planning(self.run).design_of(self._study),
+            output=self._file(PLAN),
         )
-        PLAN.write(reads, self._plan, study=STUDY, judge=self.name, probe=self._probe)
-        greedy = self.judge.greedy_profiles(reads["profile"].unique())
-        requests = planned.render_reads(PLAN.read(self._plan), *texts, template, probe=self._probe, greedy=greedy)
-        REQUESTS.write(parquet.split_row_groups(REQUESTS.table(requests)), self._requests)
-        return len(requests)
+        lists: dict[str, Any] = {kind: [path] for kind, path in texts.items()} | {"references": [], "earlier": []}
+        collect_requests([self._file(PLAN)], **lists, **shared, comparisons={}, output=self._file(REQUESTS))
 
     def _template(self) -> Path:
         """The judge's own template, or the template that the study's probe has for the judge."""
@@ -151,23 +128,25 @@ class Certification:
             path = self._path(f"results/prompts/{self.name}.json")
             files.write_text(json.dumps(plain(self.judge.template)), path)
             return path
-        probe = probes.load(self._probe)
-        return prompts.TEMPLATES / f"{probe.template(self.judge, self.run.config.studies[STUDY].prompt)}.jinja"
+        probe = probes.load(self._study.probe)
+        return prompts.TEMPLATES / f"{probe.template(self.judge, self._study.prompt)}.jinja"
 
     def cost(self) -> pd.Series:
         """Cost of the requests that the store does not answer yet, see `costs.judge_costs`."""
-        reads = {STUDY: len(PLAN.read(self._plan, columns=["request_id"]))}
-        return costs.judge_costs(self.judge, {STUDY: self._requests}, reads, self.store, encode=None).iloc[0]
+        reads = {STUDY: len(PLAN.read(self._file(PLAN), columns=["request_id"]))}
+        return costs.judge_costs(self.judge, {STUDY: self._file(REQUESTS)}, reads, self.store, encode=None).iloc[0]
 
     def pilot(self, watch: shard.Watch = progress) -> tuple[int, str]:
         """Ask a sample of the requests, see `pilot.sample`; returns their number, and how many answers were read."""
-        asked, _ = pilot.sample([self._requests], [self._probe])
-        return len(asked), str(pilot.read(asked, self._ask(asked, watch), self.judge))
+        asked, _ = pilot.sample([self._file(REQUESTS)], [self._study.probe])
+        with self._asking(watch) as ask:
+            return len(asked), str(pilot.read(asked, ask(asked), self.judge))
 
     def ask(self, watch: shard.Watch = progress) -> None:
         """Ask the requests that the store does not answer, and write all responses and their scores."""
-        asked, studies = planned.read_studies([self._requests], [self._probe], 1, 1)
-        self._keep(self._ask(asked, watch), studies, PLAN.read(self._plan))
+        where = {"store": self.store.folder, "output": self._file(RESPONSES)}
+        judge_shard([self._file(REQUESTS)], [self._study.probe], 1, 1, self.judge, None, None, 0, **where, watch=watch)
+        self._score(PLAN.read(self._file(PLAN)))
 
     def ask_in_rounds(self, setting: Adaptive, watch: shard.Watch = progress) -> pd.DataFrame:
         """Ask until the score of each text is known well enough; returns `adaptive.described` with ``probe``, as in
@@ -176,16 +155,16 @@ class Certification:
         Responses and scores of the probe groups alone are written: how often others are read depends on their answers,
         so their reads are no sample for a bias.
         """
-        plan = PLAN.read(self._plan)
+        plan = PLAN.read(self._file(PLAN))
         texts = adaptive.laid_out(plan, STRATEGIES[0])
-        requests, studies = planned.read_studies([self._requests], [self._probe], 1, 1)
+        requests, studies = read_studies([self._file(REQUESTS)], [self._study.probe], 1, 1)
         settings = Scores(self.run).answer_settings(self.judge)
 
         def asked(reads: pd.DataFrame) -> pd.DataFrame:
             return requests[requests["request_id"].isin(reads["request_id"])]
 
         def scored(reads: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-            return score_reads(reads, responses, probe=self._probe, **settings)
+            return score_reads(reads, responses, probe=self._study.probe, **settings)
 
         chosen = adaptive.probes(texts, setting.probe_groups)
         parts, rule = [], None
@@ -194,7 +173,10 @@ class Certification:
                 of_probes = texts.only(chosen)
                 reads = plan[plan["unit_id"].isin(of_probes.firsts["unit_id"])]
                 responses = ask(asked(reads))
-                self._keep(responses, [studies[place] for place in asked(reads).index], reads)
+                chosen_studies = [studies[place] for place in asked(reads).index]
+                names = self.judge.accepted_names
+                answers.write(responses, self._file(RESPONSES), studies=chosen_studies, judge=self.judge, names=names)
+                self._score(reads)
                 scores = scored(of_probes.reads, responses)["score"].to_numpy(dtype=float, na_value=np.nan)
                 scores = scores.reshape(-1, texts.scale.size)
                 rule = adaptive.learnt(of_probes, scores, setting)
@@ -207,23 +189,16 @@ class Certification:
         files.write_csv(table, self.folder / ADAPTIVE)
         return table
 
-    def _keep(self, responses: pd.DataFrame, studies: list[str], reads: pd.DataFrame) -> None:
-        """Write responses, with the study of each, and the scores of the reads that they answer."""
-        judge = self.judge
-        answers.write(responses, self._responses, studies=studies, judge=judge, names=judge.accepted_names)
-        answered = read_requested([self._responses], reads["request_id"], [*RESPONSES, *usage.TOKENS])
-        tokens = {usage.METADATA: usage.tokens(reads, answered)}
-        answered = answered.drop(columns=[*usage.TOKENS], errors="ignore")
-        settings = Scores(self.run).answer_settings(judge)
-        scores = score_reads(reads, answered, probe=self._probe, **settings)
-        SCORES.write(scores, self._scores, **tokens)
-        plain = as_reads(scores[scores["strategy"] == STRATEGIES[0]], answered, self.inputs.n)
-        plain["ordering"] = [" ".join(map(str, ordering)) for ordering in plain["ordering"]]
-        files.write_csv(plain, self.folder / READS)
-
-    def _ask(self, requests: pd.DataFrame, watch: shard.Watch) -> pd.DataFrame:
-        files.remove_leftovers(self.store.folder)
-        return jobs.respond(requests, self.judge, self.store, Resources(), second_requests=True, watch=watch)
+    def _score(self, reads: pd.DataFrame) -> None:
+        """Write the scores of reads, also as a plain table for people."""
+        answer = Scores(self.run).answer_settings(self.judge)
+        scores = write_scores(
+            reads, [self._file(RESPONSES)], self._file(SCORES), probe=self._study.probe, answer=answer
+        )
+        answered = read_requested([self._file(RESPONSES)], reads["request_id"])
+        table = as_reads(scores[scores["strategy"] == STRATEGIES[0]], answered, self.inputs.n)
+        table["ordering"] = [" ".join(map(str, ordering)) for ordering in table["ordering"]]
+        files.write_csv(table, self.folder / READS)
 
     @contextlib.contextmanager
     def _asking(self, watch: shard.Watch) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
@@ -236,87 +211,58 @@ class Certification:
         """Names of the files in the folder that people read."""
         return [name for name in (PAGE, SUMMARY, READS, ADAPTIVE, CONFIG) if (self.folder / name).exists()]
 
-    def statistics(self, names: Iterable[str] = CARDS) -> dict[str, pd.DataFrame]:
-        """Dictionary from each statistic to its estimates, computed once; by default the statistics of cards."""
-        labels, paths = Labels(**labels_of(self.run)), dict[str, Path]()
-        return {name: order_by_labels(ESTIMATES.read(self._estimated(name, paths)), labels) for name in names}
-
-    def _estimated(self, name: str, made: dict[str, Path]) -> Path:
-        """File of one statistic, which is computed after those that it reads, unless `made` has it; `made` gets all of
-        them.
-        """
-        if name in made:
-            return made[name]
-        stages = Statistics(self.run)
-        module = importlib.import_module(registry.module("statistics", name))
-
-        def there(path: str) -> Path:
-            return self._estimated(Path(path).stem, made) if path.startswith(STATISTICS) else self._path(path)
-
-        paths = {argument: [*map(there, listed)] for argument, listed in stages.inputs(name).items()}
-        tables = contract_inputs.read(module.COLUMNS, paths)
-        settings = stages.arguments(name)
-        output = self._path(f"results/statistics/{name}.parquet")
-        ESTIMATES.write(module.estimate(**tables, **settings), output, **settings)
-        made[name] = output
-        return output
+    def _estimated(self, names: Iterable[str], estimates: dict[str, Path]) -> dict[str, Path]:
+        """File of each statistic, computed after those that it reads, unless `estimates` has it, which gets all."""
+        stage = Statistics(self.run)
+        for name in names:
+            if name not in estimates:
+                inputs = stage.inputs(name)
+                behind = [Path(path).stem for paths in inputs.values() for path in paths if path.startswith(STATISTICS)]
+                self._estimated(behind, estimates)
+                estimates[name] = self._path(f"{STATISTICS}{name}.parquet")
+                files_read = {argument: [*map(self._path, paths)] for argument, paths in inputs.items()}
+                settings = stage.arguments(name)
+                estimate_statistic(registry.module("statistics", name), files_read, settings, estimates[name])
+        return {name: estimates[name] for name in names}
 
     def cards(self) -> list[Card]:
         """The bias cards of the judge, which are also written as ``summary.json`` and as a page."""
-        drawings = {kind: Shown(self.run, kind) for kind in KINDS}
-        behind = {name for kind in KINDS for name in drawings[kind].statistics}
-        statistics = self.statistics(dict.fromkeys([*CARDS, *sorted(behind)]))
-        prices = self.judge.capabilities.prices
-        key = {"study": STUDY, "judge": self.name, "dataset": self.inputs.dataset}
-        parts = parquet.read_metadata(self._scores).get(usage.METADATA, [])
-        costs = usage.costs(parts, None if prices is None else prices.block(), key)
-        cards = summary.made({name: statistics[name] for name in CARDS}, costs=costs)
+        labels, estimates = Labels(**labels_of(self.run)), dict[str, Path]()
+        tables, figures = Shown(self.run, "tables"), Shown(self.run, "figures")
+        for name in self.run.config.tables:
+            statistics, path = self._estimated(tables.statistics_of(name), estimates), f"results/tables/{name}.csv"
+            about = registry.module("tables", name), statistics, tables.arguments(name), labels
+            render_table(*about, tables.caption_of(name), self._path(path))
+        for name in self.run.config.figures:
+            statistics, path = self._estimated(figures.statistics_of(name), estimates), f"results/figures/{name}.svg"
+            about = registry.module("figures", name), statistics, figures.arguments(name), labels
+            draw_figure(*about, STYLE, [self._path(path)])
         facts = Pages(self.run).run_facts()
         # No path of this machine is sent with the page.
         facts["datasets"][self.inputs.dataset]["files"] = self.inputs.block()["files"]
         if isinstance(self.judge.template, str):
             facts["judges"][self.name]["template"] = Path(self.judge.template).name
-        content = summary.content(cards, facts)
-        data = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        files.write_text(data, self.folder / SUMMARY)
-        labels, notes = Labels(**labels_of(self.run)), self.notes
-        if failed := failures(pd.read_parquet(self._responses, columns=["error"])["error"]):
+        prices, notes = self.judge.capabilities.prices, self.notes
+        if failed := failures(pd.read_parquet(self._file(RESPONSES), columns=["error"])["error"]):
             notes.append(f"Failed requests, for each reason their number and the first message: {failed}.")
-        page = summary.page(
-            [dataclasses.replace(card, notes=(*card.notes, *notes)) for card in cards],
-            content,
-            tables=[self._table(drawings["tables"], name, statistics, labels) for name in self.run.config.tables],
-            figures=[self._figure(drawings["figures"], name, statistics, labels) for name in self.run.config.figures],
-            labels=labels,
-            reads={},
+        return render_summary(
+            self._estimated(CARDS, estimates),
+            {shown.kind: shown.listed(self.folder / "data") for shown in (tables, figures)},
+            labels,
+            facts,
+            {},
+            self.folder / SUMMARY,
+            self.folder / PAGE,
+            scores=[self._file(SCORES)],
+            prices={} if prices is None else {self.name: prices.block()},
+            notes=notes,
             table_folder="data/tables",
         )
-        files.write_text(page, self.folder / PAGE)
-        return cards
 
     @property
     def notes(self) -> list[str]:
         """Sentences about the texts, which a reader of the card should know."""
         return [SAMPLE_NOTE] if self.inputs.dataset == SAMPLE else []
-
-    def _table(self, shown: Shown, name: str, statistics: Mapping[str, pd.DataFrame], labels: Labels) -> summary.Shown:
-        module = importlib.import_module(registry.module("tables", name))
-        wanted = {statistic: statistics[statistic] for statistic in shown.statistics_of(name)}
-        rows, printed = rendering.rendered(module.TABLE, wanted, shown.arguments(name), labels)
-        stem, caption = self._path(f"results/tables/{name}"), shown.caption_of(name)
-        stem.parent.mkdir(parents=True, exist_ok=True)
-        tables.write(rows, printed, stem, caption)
-        return summary.Shown(shown.title_of(name), caption, stem.with_suffix(".html"))
-
-    def _figure(self, shown: Shown, name: str, statistics: Mapping[str, pd.DataFrame], labels: Labels) -> summary.Shown:
-        module = importlib.import_module(registry.module("figures", name))
-        wanted = {statistic: statistics[statistic] for statistic in shown.statistics_of(name)}
-        path = self._path(f"results/figures/{name}.svg")
-        with plt.rc_context():
-            figure = drawing.drawn(module, wanted, shown.arguments(name), labels, style=STYLE)
-            output.save(figure, [path])
-        plt.close(figure)
-        return summary.Shown(shown.title_of(name), shown.caption_of(name), path)
 
 
 @contextlib.contextmanager
@@ -334,17 +280,11 @@ def prepare(
     scale = {"study": STUDY, "n": inputs.n}
     balanced = scale | {"strategy": STRATEGIES[0]}
     selection = balanced | {"readouts": readouts}
+    study = {"datasets": [inputs.dataset], "judges": [name], "scales": [inputs.n], "strategies": STRATEGIES}
     written: dict[str, Any] = {
         "datasets": {inputs.dataset: inputs.block()},
         "judges": {name: dict(block)},
-        "studies": {
-            STUDY: {
-                "datasets": [inputs.dataset],
-                "judges": [name],
-                "scales": [inputs.n],
-                "strategies": STRATEGIES,
-            }
-        },
+        "studies": {STUDY: study},
         "figures": {"position_selection": selection, "score_effects": balanced},
         "tables": {
             "position_selection": {**scale},
@@ -353,7 +293,7 @@ def prepare(
             "parse_failures": {"study": STUDY},
         },
     }
-    run = Run.load(_absolute_paths(folder, written), folder, dry=True)
+    run = Run.load(written | {"datasets": {inputs.dataset: inputs.block(folder)}}, folder, dry=True)
     _check_engine(run.config.judges[name])
     if (folder / CONFIG).exists():  # then another study need not wait to be refused
         folders.check(folder, block, inputs)
@@ -368,16 +308,7 @@ def prepare(
         inputs.copy_to(folder)
         if isinstance(template, str):
             files.copy(template, folder / folders.prompt_copy(template))
-        yield Certification(folder, run, inputs)
-
-
-def _absolute_paths(folder: Path, written: Mapping[str, Any]) -> dict[str, Any]:
-    blocks = {
-        name: block
-        | {"files": {key: {"path": str((folder / file["path"]).absolute())} for key, file in block["files"].items()}}
-        for name, block in written["datasets"].items()
-    }
-    return {**written, "datasets": blocks}
+        yield Certification(folder, run, inputs, name)
 
 
 def _check_engine(judge: Judge) -> None:
