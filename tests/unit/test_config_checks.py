@@ -4,7 +4,7 @@ import re
 
 import pytest
 import yaml
-from factories import ROOT, demo_config
+from factories import ROOT, demo_config, put
 from pydantic import ValidationError
 
 from rubric_order.base.errors import InputError
@@ -30,18 +30,6 @@ def read(config):
 def check(config, ready=()):
     """The check of what a model cannot say."""
     checks.check_meaning(read(config), ready)
-
-
-def put(config, path, value):
-    *parents, last = path.split("/")
-    place = config
-    for key in parents:
-        place = place.setdefault(key, {})
-    if value is ...:
-        del place[last]
-    else:
-        place[last] = value
-    return config
 
 
 def problem(check, *arguments):
@@ -159,7 +147,8 @@ def starts():
     several["studies"]["several"] = {"probe": "criterion_order", "datasets": ["hanna"], "judges": ["smollm2_135m"]}
     other = demo_config()
     put(other, "studies/other", copy.deepcopy(other["studies"]["position_bias"]))
-    endpoint = put(demo_config(), "judges/mine", ENDPOINT)
+    endpoint = demo_config()
+    put(endpoint, "judges/mine", ENDPOINT)
     return {"demo": demo_config(), "endpoint": endpoint, "other": other, "several": several}
 
 
@@ -174,7 +163,7 @@ def rows():
 def test_a_config_passes_or_is_one_line_with_the_path_of_the_key(starts, start, stage, changes, message):
     config = copy.deepcopy(starts[start])
     for path, value in changes.items():
-        put(config, path, ... if value == "GONE" else value)
+        put(config, path, value)
     if stage == "meaning":
         read(config)
     if message is None:
