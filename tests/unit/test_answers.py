@@ -11,6 +11,7 @@ from rubric_order.parsing.choices import Choice
 from rubric_order.parsing.one_score import parse_score
 from rubric_order.parsing.several_scores import parse_answer, parse_object, parse_scores
 from rubric_order.parsing.verdict import parse_ranking, parse_verdict
+from rubric_order.planning.references import read_verdict
 
 FOLDER = Path(__file__).parents[1] / "data/answers"
 ALTERNATIVES = re.compile(r"‹([^›]*)›")
@@ -39,11 +40,16 @@ def score(text: str | None, labels: str = "12345", **options: bool) -> set[str]:
     return outcomes(parse_score(text, labels, **options))
 
 
+def review(text: str, *, truncated: bool = False) -> set[str]:
+    return {outcome for outcome in read_verdict(text, truncated=truncated) if outcome}
+
+
 PARSERS = {
     "scores": score,
     "labels": score,
     "criteria": criteria,
     "fields": answer,
+    "reviews": review,
     "verdicts": lambda text, labels, **options: outcomes(parse_verdict(text, tuple(labels), **options)),
     "rankings": lambda text, labels, **options: outcomes(parse_ranking(text, tuple(labels), **options)),
 }
