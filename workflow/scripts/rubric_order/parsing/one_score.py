@@ -51,7 +51,7 @@ _OUT_OF = (
 )
 # The other end of a range, or the other alternative: `3-4`, `3 to 4`, `3 or a 4`, `3, 4`, `3 for plot, 4 for style`.
 _OTHER = (
-    r"(?:(?:(?:\s(?:for|in|on)(?:\s[^\W\d]+){1,2})?[^\S\n]?(?:[-,;&|~]{1,2}|(?:,[^\S\n])?\(?(?:or|to|and)))?[^\S\n]?(?:an?\s)?"
+    r"(?:(?:(?:\s(?:for|in|on)(?:\s[^\W\d]+){1,2})?[^\S\n]?(?:[-,;&|~]{1,2}|(?:,[^\S\n])?\(?or|to|and))?[^\S\n]?(?:an?\s)?"
     rf"(?P<other>{_DIGITS}|{WORD})(?:\s*(?:/|out\sof)\s*\d+)?(?!\w|\s*%){ALONE})"
 )
 _TAIL = rf"{_OTHER}?(?!\w|\s*/\s*\d|[.,:]\d)(?(word){ALONE})"
