@@ -26,7 +26,7 @@ BOUNDS = {
     "library, code lines": 50_000,
     "core without extras, code lines": 50_000,
     "largest module, lines": 540,
-    "tests, code lines": 56_600,
+    "tests, code lines": 55_650,
     "rules, entries and captions, lines": 1_505,
     "`common.smk`, lines": 95,
     "docstrings, words": 84_700,
