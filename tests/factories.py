@@ -40,6 +40,23 @@ def demo_config() -> dict:
     return config
 
 
+def put(content: Any, path: str, value: object) -> None:
+    """Change a value of nested mappings and lists in place; GONE removes it, and mappings on the way are made."""
+    *parents, last = path.split("/")
+    for name in parents:
+        content = content[int(name)] if isinstance(content, list) else content.setdefault(_key(content, name), {})
+    key = int(last) if isinstance(content, list) else _key(content, last)
+    if value == "GONE":
+        del content[key]
+    else:
+        content[key] = value
+
+
+def _key(content: Mapping[Any, object], name: str) -> object:
+    """The key of a mapping that is written so, which may be a number."""
+    return next((key for key in content if str(key) == name), name)
+
+
 def completed(config: Mapping[str, object], folder: Path = ROOT) -> dict[str, Any]:
     """A config as the rules read it, as plain values."""
     return loading.complete(config, folder=folder).block()

@@ -9,8 +9,9 @@ import yaml
 
 from rubric_order.parsing.choices import Choice
 from rubric_order.parsing.one_score import parse_score
-from rubric_order.parsing.several_scores import parse_scores
+from rubric_order.parsing.several_scores import parse_answer, parse_object, parse_scores
 from rubric_order.parsing.verdict import parse_ranking, parse_verdict
+from rubric_order.planning.references import read_verdict
 
 FOLDER = Path(__file__).parents[1] / "data/answers"
 ALTERNATIVES = re.compile(r"‹([^›]*)›")
@@ -23,17 +24,32 @@ def outcomes(choice: Choice) -> set[str]:
 
 
 def criteria(text: str | None, names: list[str], labels: str = "12345", **options: bool) -> set[str]:
-    return {" ".join(choice.label or choice.reason for choice in parse_scores(text, names, labels, **options))}
+    """All labels or reasons, and these with the form in which the first is written."""
+    found = parse_scores(text, names, labels, **options)
+    outcome = " ".join(choice.label or choice.reason for choice in found)
+    return {outcome, f"{outcome} {found[0].pattern}"}
+
+
+def answer(text: str, name: str, labels: str = "12345", **options: bool) -> set[str]:
+    """The score under one criterion, and that of JSON alone."""
+    choices = parse_answer(text, labels, name, **options), parse_object(text, labels)
+    return {outcome for choice in choices if choice for outcome in outcomes(choice)}
 
 
 def score(text: str | None, labels: str = "12345", **options: bool) -> set[str]:
     return outcomes(parse_score(text, labels, **options))
 
 
+def review(text: str, *, truncated: bool = False) -> set[str]:
+    return {outcome for outcome in read_verdict(text, truncated=truncated) if outcome}
+
+
 PARSERS = {
     "scores": score,
     "labels": score,
     "criteria": criteria,
+    "fields": answer,
+    "reviews": review,
     "verdicts": lambda text, labels, **options: outcomes(parse_verdict(text, tuple(labels), **options)),
     "rankings": lambda text, labels, **options: outcomes(parse_ranking(text, tuple(labels), **options)),
 }

@@ -251,14 +251,5 @@ def test_two_levels_cannot_be_told_apart():
     assert held_out["heldout_pearson_chosen"] == pytest.approx(held_out["heldout_pearson_mean"])
 
 
-def test_rows_do_not_depend_on_the_order_of_the_reads(data):
-    parts, found = data
-    shuffled = pd.concat(parts[::-1]).sample(frac=1, random_state=1)
-    again = bias_cost.estimate(shuffled, **BOOTSTRAP, splits=3)
-    keys = ["dataset", "cluster", "quantity", "ordering"]
-    one, two = (table.sort_values(keys, ignore_index=True) for table in (found, again))
-    pd.testing.assert_frame_equal(one, two)
-
-
 def test_without_shared_orderings_there_are_no_rows():
     assert bias_cost.estimate(simulated_reads(groups=3, strategies=["random", "fixed"]), **BOOTSTRAP).empty

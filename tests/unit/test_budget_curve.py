@@ -178,11 +178,6 @@ def test_only_complete_items_with_a_human_score_count(curve):
             assert r.loc[1, ["range_low", "range_high"]].tolist() == pytest.approx(np.quantile(singles, [0.025, 0.975]))
 
 
-def test_rows_do_not_depend_on_the_order_of_the_reads(curve):
-    table, found = curve
-    pd.testing.assert_frame_equal(budget_curve.estimate(table, **OPTIONS), found)
-
-
 def test_every_row_says_how_it_was_made(curve):
     _, found = curve
     assert set(found["cluster"]) == {"item", "group"}

@@ -1,5 +1,4 @@
 import ast
-import copy
 import csv
 import json
 import re
@@ -173,34 +172,17 @@ TASK = {
 }
 
 
-def test_the_demo_can_be_cut_to_the_first_responses_of_each_task(tmp_path, pytestconfig):
+def test_the_demo_can_be_cut_to_the_first_responses_of_each_task(pytestconfig):
     tasks = pytestconfig.rootpath / "resources/demo/tasks.yaml"
     items, _ = prepare("demo", "demo", tasks=tasks, responses=1)
     assert items.groupby("group_id").size().tolist() == [1] * 20
     assert items["human_score"].value_counts().to_dict() == dict.fromkeys([1.0, 2.0, 3.0, 4.0, 5.0], 4)
-    for wrong in (0, True, "2"):
-        with pytest.raises(InputError, match=f"option 'responses': expected a whole number from 1, found {wrong!r}"):
-            prepare("demo", "demo", tasks=write_tasks(tmp_path, TASK), responses=wrong)
 
 
 def write_tasks(tmp_path, *tasks):
     path = tmp_path / "tasks.yaml"
     path.write_text(yaml.safe_dump(list(tasks), sort_keys=False))
     return path
-
-
-def changed(path, value=...):
-    """TASK with one entry replaced, or removed where no value is given."""
-    task = copy.deepcopy(TASK)
-    *parents, last = path
-    place = task
-    for key in parents:
-        place = place[key]
-    if value is ...:
-        del place[last]
-    else:
-        place[last] = value
-    return task
 
 
 def test_a_small_demo_file_is_read(tmp_path):
@@ -210,38 +192,6 @@ def test_a_small_demo_file_is_read(tmp_path):
         ["greet-b", "greet", "b", "quality", "greet", 3.0],
     ]
     assert rubrics["levels"].tolist() == [["no", "somewhat", "yes"]]
-
-
-@pytest.mark.parametrize(
-    ("tasks", "message"),
-    [
-        ([changed(["rubric"])], "task 1 (greet): response 1: item 'greet-a' has no rubric"),
-        ([changed(["rubric", "levels", 2])], "task 1 (greet): rubric: levels: level 2 is missing"),
-        ([changed(["rubric", "levels"])], "task 1 (greet): rubric: field 'levels' is missing"),
-        ([changed(["rubric", "criterion"], 5)], "task 1 (greet): rubric: criterion: expected text, found 5"),
-        ([changed(["rubric"], "polite?")], "task 1 (greet): rubric: expected a mapping, found str"),
-        ([changed(["instruction"])], "task 1: field 'instruction' is missing"),
-        ([changed(["instruction"], ["Say hello."])], "field 'instruction': expected text, found ['Say hello.']"),
-        ([changed(["responses"], None)], "task 1 (greet): field 'responses': expected a list, found None"),
-        ([changed(["responses"], [])], "task 1 (greet): field 'responses': expected a list, found []"),
-        ([changed(["responses", 1, "text"], "")], "response 2: field 'response': expected text, found nothing"),
-        ([changed(["responses", 1, "text"], "a\x07b")], r"response 2: field 'response': expected text, found control"),
-        ([changed(["responses", 1, "text"])], "task 1 (greet): response 2: field 'text' is missing"),
-        ([changed(["responses", 1, "level"], 4)], "response 2: field 'level': expected 1 to 3, found 4"),
-        ([changed(["responses", 1, "level"], "3")], "response 2: field 'level': expected 1 to 3, found '3'"),
-        ([changed(["responses", 1, "level"], True)], "response 2: field 'level': expected 1 to 3, found True"),
-        ([changed(["responses", 1, "candidate"], False)], "response 2: field 'candidate': expected text, found False"),
-        ([changed(["id"], 7)], "task 1 (7): response 1: field 'group_id': expected text, found 7"),
-        ([TASK, TASK], "task 2 (greet): response 1: item id 'greet-a' is already used by"),
-        ([TASK, "greet"], "task 2: expected a mapping, found str"),
-    ],
-)
-def test_a_wrong_task_is_an_error_that_names_file_task_and_field(tmp_path, tasks, message):
-    path = write_tasks(tmp_path, *tasks)
-    with pytest.raises(InputError, match=re.escape(message)) as error:
-        prepare("small", "demo", tasks=path)
-    assert str(error.value).startswith(f"{path}: ")
-    assert "\n" not in str(error.value)
 
 
 def test_a_demo_file_without_a_list_is_an_error(tmp_path):
@@ -377,13 +327,6 @@ def test_windows_line_ends_of_a_prometheus_prompt_are_read_like_plain_ones(tmp_p
         (record(prompt(rubric="[Is it?]\nScore one: a")), "expected 'Score N: description', found 'Score one: a'"),
         (record(prompt(response=" ")), "field 'response': expected text, found nothing"),
         (record(prompt(response="a\x07b")), "field 'instruction': expected text, found control character"),
-        (record(idx="8"), "field 'idx': expected int, found '8'"),
-        (record(gpt4_score=4), "field 'gpt4_score': expected list, found 4"),
-        (record(gpt4_score=["4"]), "field 'reference_labels': expected numbers, found '4'"),
-        (record(response_source=None), "field 'response_source': expected text, found None"),
-        (record(instruction=None), "field 'instruction': expected text, found None"),
-        (5, "expected a mapping, found 5"),
-        (record(response_source="first"), "item id '007-first' is already used by"),
     ],
 )
 def test_a_wrong_record_is_an_error_that_names_file_record_and_field(tmp_path, second, message):

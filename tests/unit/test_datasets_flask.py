@@ -129,54 +129,6 @@ def test_an_option_that_is_no_file_is_an_error(tmp_path, root):
     assert "'shots': expected a file of outputs, found 5" in error_of(write(tmp_path, root) | {"shots": 5})
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"drop": ["idx"]}, "field 'idx': expected a whole number from 1, found None"),
-        ({"idx": "2"}, "field 'idx': expected a whole number from 1, found '2'"),
-        ({"idx": 0}, "field 'idx': expected a whole number from 1, found 0"),
-        ({"idx": 1}, "idx 1 stands on an earlier line too; expected once"),
-        ({"instruction": None}, "field 'instruction': expected text, found None"),
-        ({"instruction": " "}, "field 'instruction': expected text, found ' '"),
-        ({"answer": ""}, "field 'answer': expected text, found ''"),
-        ({"skill": "Factuality"}, "field 'skill': expected list, found 'Factuality'"),
-        ({"skill": []}, "field 'skill': expected a list of names, found []"),
-        ({"skill": ["Factuality", 5]}, "field 'skill': expected a list of names, found ['Factuality', 5]"),
-        ({"skill": ["Factuality"] * 2}, "field 'skill': expected different names, found "),
-        ({"domain": []}, "field 'domain': expected a list of names, found []"),
-        ({"drop": ["domain"]}, "field 'domain': expected list, found None"),
-        ({"difficulty": 7}, "field 'difficulty': expected text or -1, found 7"),
-        ({"difficulty": ""}, "field 'difficulty': expected text or -1, found ''"),
-    ],
-)
-def test_a_wrong_instruction_is_an_error_that_names_file_line_and_field(tmp_path, root, changes, message):
-    files = write(tmp_path, root, evaluation=[instruction(1), instruction(2, **changes)])
-    assert error_of(files).startswith(f"{files['evaluation']}: line 2: {message}")
-
-
-def test_a_skill_without_a_rubric_is_an_error_that_names_the_file_of_rubrics(tmp_path, root):
-    files = write(tmp_path, root, evaluation=[instruction(1), instruction(2, skill=["Wit"])])
-    expected = f"{files['evaluation']}: line 2: field 'skill': {files['rubrics']} has no rubric for 'Wit'"
-    assert error_of(files) == expected
-
-
-@pytest.mark.parametrize(
-    ("second", "message"),
-    [
-        (output(2, text=None), "line 2: field 'text': expected text, found None"),
-        (output("2"), "line 2: field 'question_id': expected a whole number from 1, found '2'"),
-        (output(True), "line 2: field 'question_id': expected a whole number from 1, found True"),
-        (output(1), "line 2: question_id 1 stands on an earlier line too; expected once"),
-        (["x"], "line 2: expected a mapping, found ['x']"),
-        (output(2, text=" "), "question_id 2: field 'response': expected text, found nothing"),
-        (output(2, text="a\x07b"), "question_id 2: field 'response': expected text, found control character"),
-    ],
-)
-def test_a_wrong_output_is_an_error_that_names_file_and_place(tmp_path, root, second, message):
-    files = write(tmp_path, root, chatgpt=[output(1), second])
-    assert error_of(files).startswith(f"{files['chatgpt']}: {message}")
-
-
 def test_a_line_that_is_not_json_is_an_error_that_names_it(tmp_path, root):
     files = write(tmp_path, root)
     with open(files["chatgpt"], "a") as file:

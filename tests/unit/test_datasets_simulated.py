@@ -43,25 +43,6 @@ def test_without_raters_there_are_no_human_scores():
     assert prepare(raters=0).items["human_score"].isna().all()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_groups": 0}, "n_groups: expected a whole number from 1, found 0"),
-        ({"n_candidates": "8"}, "n_candidates: expected a whole number from 1, found '8'"),
-        ({"levels": 12}, "levels: expected a whole number from 2 to 11, found 12"),
-        ({"raters": -1}, "raters: expected a whole number from 0, found -1"),
-        ({"rater_noise": True}, "rater_noise: expected a number from 0, found True"),
-        ({"criteria": []}, "criteria: expected a list of ids without hyphens, found []"),
-        ({"criteria": "plot"}, "criteria: expected a list of ids without hyphens, found 'plot'"),
-        ({"criteria": ["a-b"]}, "criteria: expected a list of ids without hyphens, found ['a-b']"),
-    ],
-)
-def test_an_option_that_is_wrong_is_one_line(options, message):
-    with pytest.raises(InputError) as error:
-        prepare(**options)
-    assert str(error.value) == f"dataset sim: options: {message}"
-
-
 def test_an_option_that_it_does_not_know_is_one_line():
     with pytest.raises(InputError, match="adapter 'simulated': got an unexpected keyword argument 'groups'"):
         prepare(groups=3)

@@ -132,43 +132,6 @@ def test_the_preferred_summary_is_the_one_with_the_higher_mean_expert_score(writ
     assert pairs.loc["000-m8-m23-fluency", "preference"] == expected
 
 
-def annotations(expert=2, **changes):
-    """The experts' scores of the seventh line, with those of one expert changed."""
-    scores = record("m9", 6)["expert_annotations"]
-    scores[expert - 1] |= changes
-    return {"expert_annotations": scores}
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"id": None}, "field 'id': expected text, found None"),
-        ({"id": "dm-5"}, "field 'id': 'dm-5' is already used by "),
-        ({"id": "dm-x"}, "field 'id': 'dm-x' is not in "),
-        ({"text": "Another article"}, "field 'text': differs from the article of "),
-        ({"text": 5}, "field 'text': expected text, found 5"),
-        ({"decoded": " "}, "field 'decoded': expected text, found ' '"),
-        ({"model_id": "M8"}, "field 'model_id': expected 'M9', found 'M8'"),
-        ({"expert_annotations": None}, "field 'expert_annotations': expected a list of 3 experts' scores, found None"),
-        ({"expert_annotations": []}, "field 'expert_annotations': expected a list of 3 experts' scores, found []"),
-        ({"expert_annotations": [5, 5, 5]}, "field 'expert_annotations': expert 1: expected a mapping, found 5"),
-        (
-            annotations(fluency=6),
-            "field 'expert_annotations': expert 2: fluency: expected a score from 1 to 5, found 6",
-        ),
-        (annotations(fluency=0), "expert 2: fluency: expected a score from 1 to 5, found 0"),
-        (annotations(fluency=4.5), "expert 2: fluency: expected a score from 1 to 5, found 4.5"),
-        (annotations(3, relevance="4"), "expert 3: relevance: expected a score from 1 to 5, found '4'"),
-        (annotations(1, relevance=True), "expert 1: relevance: expected a score from 1 to 5, found True"),
-        (annotations(1, coherence=None), "expert 1: coherence: expected a score from 1 to 5, found None"),
-    ],
-)
-def test_a_wrong_line_is_an_error_that_names_file_line_and_field(write, lines, changes, message):
-    files = write(m9=[*lines["m9"][:6], record("m9", 6, **changes), *lines["m9"][7:]])
-    assert error(files).startswith(f"{files['m9']}: line 7: ")
-    assert message in error(files)
-
-
 def test_a_line_that_is_not_an_object_is_an_error(write, lines):
     files = write(m9=["[1, 2]\n", *lines["m9"][1:]])
     assert error(files) == f"{files['m9']}: line 1: expected a mapping, found [1, 2]"
@@ -191,31 +154,6 @@ def test_a_file_of_a_system_that_config_does_not_name_is_an_error(write):
 def test_a_file_that_is_no_system_is_an_error(write):
     files = write()
     assert error(files | {"m16": files["m15"]}).startswith("adapter 'summeval': file 'm16' is no system; expected m8, ")
-
-
-@pytest.mark.parametrize(
-    ("systems", "found"),
-    [
-        ("m8", "'m8'"),
-        ([], "[]"),
-        (["m8", "m16"], "'m16'"),
-        (["m8", "M9"], "'M9'"),
-        (["m8", "m8"], "'m8' twice"),
-        ([8], "8"),
-        ([["m8"]], "['m8']"),
-        (4, "4"),
-    ],
-)
-def test_a_wrong_choice_of_systems_is_an_error_that_names_the_known_ones(write, systems, found):
-    message = error(write(), systems=systems)
-    assert message.startswith(
-        "adapter 'summeval': option 'systems': expected 'all' or a list of different names among m8,"
-    )
-    assert message.endswith(f"; found {found}")
-
-
-def test_pairs_is_true_or_false(write):
-    assert error(write(), pairs="yes").endswith("option 'pairs': expected true or false, found 'yes'")
 
 
 def test_a_criterion_without_a_rubric_is_an_error(write, tmp_path):

@@ -79,21 +79,3 @@ def test_some_datasets_can_be_drawn_under_other_names(statistics):
     found = panels_of(view.draw(figure, statistics, **settings))
     assert set(found) == {"Judge A\nStories", "plain\nStories"}
     assert found["Judge A\nStories"].get_yticklabels()[0].get_text() == "Humour"
-
-
-def test_without_reads_the_figure_says_so():
-    empty = criterion_order.estimate(
-        criteria_table(np.ones((1, 1, 2)), [[1, 2]]).iloc[:0], resamples=100, confidence=0.95, seed=1
-    )
-    drawn = view.draw(figure, empty, **SETTINGS)
-    assert "in which every criterion meets every position" in drawn.texts[0].get_text()
-
-
-def test_the_same_statistics_give_the_same_bytes(statistics, tmp_path):
-    for folder in ("one", "two"):
-        (tmp_path / folder).mkdir()
-        output.save(
-            view.draw(figure, statistics, **SETTINGS), [tmp_path / folder / f"f{end}" for end in (".svg", ".png")]
-        )
-    for end in (".svg", ".png"):
-        assert (tmp_path / "one" / f"f{end}").read_bytes() == (tmp_path / "two" / f"f{end}").read_bytes()

@@ -71,9 +71,3 @@ def test_the_judges_of_the_study_stand_where_their_reads_put_them(statistics, ro
 
 def test_without_reads_of_the_study_there_are_the_assumed_ones_alone(statistics, root):
     assert len(draw(statistics, root, study="none").axes) == 1
-
-
-def test_the_same_statistics_give_the_same_bytes(statistics, root, tmp_path):
-    for name in ("one.svg", "two.svg"):
-        output.save(draw(statistics, root), [tmp_path / name])
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()

@@ -1,4 +1,4 @@
-"""A page, a column, a slide: what a preset sets, and that nothing is cut off or written over in any of them."""
+"""A page, a column, a slide: what a preset sets, and colours and bytes of figures."""
 
 import itertools
 
@@ -10,7 +10,6 @@ import pytest
 import yaml
 from factories import completed as complete
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from rubric_order import catalogue
@@ -34,11 +33,6 @@ def _as_before():
     plt.close("all")
 
 
-@pytest.fixture
-def shape(root):
-    return schema.schema()
-
-
 def completed(root, **figures):
     config = yaml.safe_load((root / "config/demo.yaml").read_text())
     usual = figures.pop("figure_preset", None)
@@ -46,7 +40,8 @@ def completed(root, **figures):
     return complete(config, root)["figures"]
 
 
-def test_every_figure_takes_a_preset_whose_page_has_the_defaults(shape):
+def test_every_figure_takes_a_preset_whose_page_has_the_defaults():
+    shape = schema.schema()
     figures = shape["properties"]["figures"]["properties"]
     assert set(figures) == set(catalogue.FIGURES)
     assert set(shape["properties"]["figure_preset"]["enum"]) == set(presets.PRESETS)
@@ -147,38 +142,6 @@ DRAWN = {
         criterion_order, shifts(), **ABOUT, profile="default", readout="hard", datasets=None, names={}, **more
     ),
 }
-
-
-def written(figure):
-    """Texts of a figure, and their places."""
-    figure.draw_without_rendering()
-    hidden = {text for axis in figure.axes if not axis.get_visible() for text in axis.findobj(Text)}
-    for axis in figure.axes:
-        for side, (low, high) in ((axis.xaxis, sorted(axis.get_xlim())), (axis.yaxis, sorted(axis.get_ylim()))):
-            beyond = [tick for tick in side.get_major_ticks() if not low - 1e-9 <= tick.get_loc() <= high + 1e-9]
-            hidden |= {label for tick in beyond for label in (tick.label1, tick.label2)}
-    shown = [text for text in figure.findobj(Text) if text not in hidden and text.get_visible() and text.get_text()]
-    return [(text.get_text(), text.get_window_extent()) for text in shown]
-
-
-@pytest.mark.parametrize("preset", presets.PRESETS)
-@pytest.mark.parametrize("name", DRAWN)
-def test_nothing_is_cut_off_and_no_text_stands_on_another(name, preset, root, shape):
-    output.use_style(root / "resources/rubric_order.mplstyle", preset)
-    parts = shape["properties"]["figures"]["properties"][name]["properties"]
-    block = {}
-    presets.fill(block, {key: part["default"] for key, part in parts.items() if "default" in part}, preset)
-    del block["preset"]
-    figure = DRAWN[name](labels=Labels({"a": "A judge of 8 billion", "b": "Another judge"}, {"d": "HANNA"}), **block)
-    found = written(figure)
-    assert len(found) > 20
-    for text, box in found:
-        inside = box.x0 > -1 and box.y0 > -1 and box.x1 < figure.bbox.x1 + 1 and box.y1 < figure.bbox.y1 + 1
-        assert inside, f"cut off: {text}"
-    for (one, box), (other, next_box) in itertools.combinations(found, 2):
-        wide = min(box.x1, next_box.x1) - max(box.x0, next_box.x0)
-        high = min(box.y1, next_box.y1) - max(box.y0, next_box.y0)
-        assert min(wide, high) < 2, f"{one!r} stands on {other!r}"
 
 
 def test_v_stands_above_the_data_and_the_axis_begins_at_0(root):

@@ -324,6 +324,7 @@ def gaps(found):
 SET = {("position_selection", "page"): {"columns": 3}, ("scoring_accuracy", "page"): {"shown": "correlation"}}
 LEAST = 1.0  # pixels between two texts, of which a figure has 100 an inch
 DRAWINGS = [(name, preset, {}) for name in DRAWN for preset in ("page", "column")]
+DRAWINGS += [(name, "slide", {}) for name in ("position_selection", "score_position", "criterion_order")]
 DRAWINGS += [(*key, more) for key, more in SET.items()]
 
 
@@ -353,23 +354,6 @@ def test_four_notes_a_panel_stay_within_it_and_what_they_leave_out_is_in_the_leg
         assert note.get_text().splitlines()[0] == "MT-Bench: V 0.12 [0.09, 0.16]"
     entries = {text.get_text() for legend in figure.legends for text in legend.get_texts()}
     assert {f"{label} (1100 groups)" for label in DATASETS.values()} < entries
-
-
-def test_every_axis_of_the_effects_of_orders_has_a_title(root):
-    figure = drawn("score_effects", "page", root)
-    first = [axis for axis in figure.axes if axis.get_subplotspec().is_first_col()]
-    assert {axis.get_ylabel() for axis in first} == {"Ordering, first level first"}
-
-
-def test_a_heat_map_of_criteria_says_what_its_star_and_dagger_mean(root):
-    figure = drawn("criterion_order", "page", root)
-    assert "* interval without 0, position test significant" in figure.get_supxlabel()
-    assert "†" not in figure.get_supxlabel()
-    table = shifts_of_criteria(XU)
-    table.loc[(table["quantity"] == "position_test") & (table["criterion"] == "fluency"), "p_cluster_holm"] = 0.2
-    sizes = {"width_in": 6.5, "row_height_in": 0.3, "columns": 2, "names": {}, "labels": Labels({}, {})}
-    marked = view.draw(criterion_order, table, **SCORES, readout="hard", datasets=None, **sizes)
-    assert "† position test not significant" in marked.get_supxlabel()
 
 
 def test_names_beside_a_map_of_fifteen_judges_can_be_read(root):

@@ -1,6 +1,5 @@
 """The figures of the budget curve, of scores by position, and of position selection by dataset."""
 
-import io
 import re
 
 import matplotlib as mpl
@@ -151,28 +150,6 @@ def test_position_selection_by_dataset_has_a_panel_a_dataset_and_a_line_a_judge(
     lines = [line for line in panels(figure)[0].lines if len(line.get_xdata()) == 5 and line.get_linestyle() == "-"]
     assert [line.get_ydata().tolist() for line in lines] == [[10] * 5, pytest.approx([12, 14, 16, 18, 20])]
     assert {text.get_text() for text in figure.legends[0].get_texts()} == {"equally often (20%)", "Judge A", "b"}
-
-
-DRAW = {
-    "budget_curve": (of_curve, "No two items of study none have human scores"),
-    "score_position": (of_heat_map, "No reads of study none in which every score meets every position"),
-}
-
-
-@pytest.mark.parametrize("name", DRAW)
-def test_nothing_to_draw_is_said(name, statistics):
-    draw, words = DRAW[name]
-    figure = draw(statistics, study="none")
-    assert words in figure.texts[0].get_text()
-
-
-@pytest.mark.parametrize("name", DRAW)
-def test_the_same_data_give_the_same_bytes(name, statistics):
-    draw, _ = DRAW[name]
-    files = [io.BytesIO(), io.BytesIO()]
-    for file in files:
-        draw(statistics).savefig(file, format="svg", metadata={"Date": None})
-    assert files[0].getvalue() == files[1].getvalue()
 
 
 @pytest.mark.parametrize("columns", [1, 2, 5])

@@ -16,6 +16,7 @@ NAMES = ("Judge One", "Judge Two", "Judge Three")
 LABELS = Labels(dict(zip(whole_study.COMPARING_JUDGES, NAMES, strict=True)), DATASETS | {PUBLISHED: "The HANNA set"})
 # They name neither a judge nor a dataset of config: means over all, single comparisons, a paper's numbers.
 WITHOUT_NAMES = {"preference_summary", "published_shifts"}
+WITH_ROWS_OF_A_PAPER: tuple[str, ...] = ()
 STATISTICS = whole_study.Statistics(whole_study.inputs())
 
 
@@ -37,6 +38,19 @@ def test_a_printed_table_has_labels_and_no_id(name, tmp_path):
     assert any(label in text for label in [*LABELS.judges.values(), *LABELS.datasets.values()]) != (
         name in WITHOUT_NAMES
     ), text
+
+
+@pytest.mark.parametrize("name", catalogue.TABLES)
+def test_a_table_is_written_also_without_a_row(name, tmp_path):
+    module, given = importlib.import_module(catalogue.module("tables", name)), dict(settings()["tables"][name])
+    given.pop("condition", None)
+    given |= {key: "s" if key == "study" else ["s"] for key in ("study", "studies") if key in given}
+    rows, printed = tables.study_rows(
+        module.TABLE, {each: STATISTICS[each].head(0) for each in catalogue.TABLES[name].statistics}, given
+    )
+    tables.write(rows, replace_ids(printed, LABELS), tmp_path / name, "caption")
+    assert len(list(tmp_path.iterdir())) == 4
+    assert name in WITH_ROWS_OF_A_PAPER or rows.empty
 
 
 @pytest.mark.parametrize("name", [name for name in catalogue.TABLES if "also" in settings()["tables"][name]])

@@ -57,10 +57,13 @@ def without_scores(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def shuffled() -> Statistics:
-    """Statistics of the study with its rows in a random order and its files in the opposite one."""
+    """Statistics of the study with its rows in a random order under one index, and its files in the opposite one."""
     inputs = whole_study.inputs()
     rows = {name: [table.sample(frac=1, random_state=1) for table in inputs[name][::-1]] for name in READS}
-    return Statistics(inputs | {name: [table.reset_index(drop=True) for table in rows[name]] for name in READS})
+    rows = {
+        name: [table.set_axis(np.zeros(len(table), dtype=int)) for table in tables] for name, tables in rows.items()
+    }
+    return Statistics(inputs | rows)
 
 
 def twice(table: pd.DataFrame) -> pd.DataFrame:

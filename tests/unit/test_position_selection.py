@@ -343,12 +343,6 @@ def test_position_selection_has_the_documented_columns_and_one_row_an_estimate()
     assert result.loc[result["ci_low"].notna(), "method"].str.contains("50 resamples").all()
 
 
-def test_tables_one_after_another_give_what_one_table_gives():
-    parts = [random_scores(1, judge=judge) for judge in ("a", "b")]
-    whole = position_selection.estimate(pd.concat(parts), **BOOTSTRAP)
-    pd.testing.assert_frame_equal(position_selection.estimate(iter(parts), **BOOTSTRAP), whole)
-
-
 def test_groups_are_the_sample_where_they_are_asked_for():
     table = random_scores(4, n_items=24, failing=0)
     result = position_selection.estimate(table, **BOOTSTRAP)
@@ -484,42 +478,6 @@ def test_one_hot_probabilities_give_the_selected_positions(seed):
     hard, soft = (result[result["readout"] == readout].reset_index(drop=True) for readout in selections.READOUTS)
     same = ["quantity", "position", "estimate", "p", "p_cluster", "n_items", "n_reads", "n_failed"]
     pd.testing.assert_frame_equal(hard[same], soft[same])
-
-
-@FEW
-@given(st.integers(0, 1000))
-def test_row_order_index_and_relabelled_items_change_nothing(seed):
-    table = random_scores(seed)
-    result = position_selection.estimate(table, **BOOTSTRAP)
-    shuffled = table.sample(frac=1, random_state=seed)  # keeps its index, which is then out of order
-    pd.testing.assert_frame_equal(position_selection.estimate(shuffled, **BOOTSTRAP), result)
-    repeated = table.set_axis(np.zeros(len(table), dtype=int))
-    pd.testing.assert_frame_equal(position_selection.estimate(repeated, **BOOTSTRAP), result)
-    names = np.random.default_rng(seed).permutation(table["item_id"].unique())
-    renamed = table.assign(item_id=table["item_id"].map(dict(zip(sorted(names), names, strict=True))))
-    drawn = ["ci_low", "ci_high", "flag", "p_rotation"]  # which items a resample draws goes by their order
-    pd.testing.assert_frame_equal(
-        position_selection.estimate(renamed, **BOOTSTRAP).drop(columns=drawn), result.drop(columns=drawn)
-    )
-
-
-def test_summed_probabilities_do_not_depend_on_row_order():
-    rng = np.random.default_rng(6)
-    table = score_table([[1] * 10] * 8, probabilities=rng.dirichlet(np.ones(5), size=(8, 10)).tolist())
-    result = position_selection.estimate(table, **BOOTSTRAP)
-    shuffled = position_selection.estimate(table.sample(frac=1, random_state=1), **BOOTSTRAP)
-    pd.testing.assert_frame_equal(shuffled, result, rtol=1e-9)
-
-
-def test_other_judges_in_the_table_change_nothing():
-    first = random_scores(7)
-    both = pd.concat([random_scores(8).assign(judge="another"), first])
-    result = position_selection.estimate(both, **BOOTSTRAP)
-    kept = result[result["judge"] == "j"].reset_index(drop=True)
-    family = ["p_holm", "p_bh", "n_tests"]
-    pd.testing.assert_frame_equal(
-        kept.drop(columns=family), position_selection.estimate(first, **BOOTSTRAP).drop(columns=family)
-    )
 
 
 def test_another_seed_moves_intervals_only():

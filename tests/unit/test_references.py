@@ -177,47 +177,6 @@ def test_conditions_show_what_was_accepted_and_leave_out_what_was_not(made, tabl
     assert list(before["request_id"]) == list(plan.loc[plan["condition"] == "baseline", "request_id"])
 
 
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ("Yes", ("yes", None)),
-        (" no.", ("no", None)),
-        ("**No**, it is better than that.", ("no", None)),
-        ("Verdict: yes", ("yes", None)),
-        ("[RESULT] No", ("no", None)),
-        ("The answer is no.", ("no", None)),
-        ("My verdict is: **Yes**", ("yes", None)),
-        ("The answer is no better than the description", (None, "no_score")),
-        ("Yes. Verdict: no", (None, "conflicting")),
-        ("It matches the description.", (None, "no_score")),
-        ("There is no doubt that it does", (None, "no_score")),
-        ("Nobody knows", (None, "no_score")),
-        ("", (None, "empty")),
-        ("<think>yes", (None, "unfinished_thinking")),
-        ("<think>no</think> Yes", ("yes", None)),
-        ("Yes - it matches.", ("yes", None)),
-        ("No (see above).", ("no", None)),
-        ("It is better than described.\n\n**No**", ("no", None)),
-        ("It is as good as described. Yes.", ("yes", None)),
-        ("Yes. It is better than described, though. No.", (None, "conflicting")),
-        ("I have to answer yes or no. The text is far better than described. No.", ("no", None)),
-        ("We must answer 'yes' or 'no'. The description does not fit.", (None, "no_score")),
-        ("I need to give an answer: yes or no? It does not match, so no.", (None, "no_score")),
-        ("Answer: yes/no", (None, "no_score")),
-        ("No doubt, it matches.", (None, "no_score")),
-        ("Verdict: no issues, the response matches.", (None, "no_score")),
-        ("[RESULT] No better than described", (None, "no_score")),
-    ],
-)
-def test_verdicts_are_read_and_never_guessed(answer, expected):
-    assert references.read_verdict(answer, truncated=False) == expected
-
-
-def test_the_last_sentence_of_an_answer_that_was_cut_is_none():
-    assert references.read_verdict("It is as good. No", truncated=True) == (None, "truncated")
-    assert references.read_verdict("Yes. It is as", truncated=True) == ("yes", None)
-
-
 def test_a_text_that_was_cut_or_is_empty_is_kept_as_a_failure(tables, root, made):
     plan, asked, _ = made(a=judge_of("a"), rounds=1)
     answers = asked["1_write"][["request_id"]].assign(text="Half a", error=None, finish_reason="length")

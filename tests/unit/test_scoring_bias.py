@@ -418,9 +418,6 @@ def test_figures_have_a_row_for_each_variant(made):
     assert view.draw(tendency_figure, alone, labels=labels, **FIGURE).axes
     alone = made["scoring_accuracy"].query("dataset == 'd'")
     assert view.draw(accuracy_figure, alone, **about, **FIGURE).axes
-    nothing = FIGURE | {"study": "other"}
-    assert not view.draw(tendency_figure, made["scoring_tendency"], labels=labels, **nothing).axes
-    assert not view.draw(accuracy_figure, made["scoring_accuracy"], **about, **nothing).axes
     plt.close("all")
 
 

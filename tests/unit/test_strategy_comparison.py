@@ -191,14 +191,6 @@ def test_criteria_are_compared_apart_and_pooled_and_adjusted_apart():
     assert family["p_bh"].to_numpy() == pytest.approx(stats.false_discovery_control(family["p"]))
 
 
-def test_tables_one_after_another_in_any_row_order_give_the_same():
-    parts = [random_table(1, judge="a"), random_table(2, judge="b")]
-    whole = strategy_comparison.estimate(pd.concat(parts), **OPTIONS)
-    pd.testing.assert_frame_equal(strategy_comparison.estimate(iter(parts), **OPTIONS), whole)
-    shuffled = pd.concat(parts).sample(frac=1, random_state=1)
-    pd.testing.assert_frame_equal(strategy_comparison.estimate(shuffled, **OPTIONS), whole)
-
-
 def test_one_strategy_or_no_human_scores_have_nothing_to_compare():
     assert strategy_comparison.estimate(random_table(1, strategies=("balanced",)), **OPTIONS).empty
     assert strategy_comparison.estimate(random_table(1).assign(human_score=np.nan), **OPTIONS).empty

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from factories import criteria_table, draw_criteria
 
-from rubric_order import tables
 from rubric_order.analyses.criteria.carry_over import estimate as carry_over
 from rubric_order.analyses.criteria.carry_over import table as carry_over_table
 from rubric_order.analyses.criteria.criteria_agreement import estimate as criteria_agreement
@@ -177,26 +176,3 @@ def test_missing_scores_are_counted_by_criterion_position_and_reason(reads):
     assert found["reason"].tolist() == ["all", "no_score"] * 3
     assert found.loc[0, "share"] == f"{100 * failed[reads['strategy'] == 'balanced'].mean():.2f} %"
     assert parse_failures.estimate(reads.iloc[:0]).dtypes.equals(statistics.dtypes)
-
-
-def test_every_table_can_be_written_also_without_a_row(reads, tmp_path):
-    nothing = reads.iloc[:0]
-    agreed = criteria_agreement.estimate(nothing, **OPTIONS)
-    for module, rows in (
-        (
-            criterion_order_table,
-            criterion_order_table.TABLE.table(
-                criterion_order.estimate(nothing, **OPTIONS), agreed, strategy="balanced", **SHOWN
-            ),
-        ),
-        (criteria_agreement_table, criteria_agreement_table.TABLE.table(agreed, **SHOWN)),
-        (carry_over_table, carry_over_table.TABLE.table(carry_over.estimate(nothing, confidence=0.95), **SHOWN)),
-        (halo_table, halo_table.TABLE.table(halo.estimate(nothing, [], confidence=0.95), **SHOWN)),
-        (crossed_orders_table, crossed_orders_table.TABLE.table(crossed_orders.estimate(nothing, **OPTIONS), **SHOWN)),
-        (
-            parse_failures_table,
-            parse_failures_table.TABLE.table(select_condition(parse_failures.estimate(nothing), "baseline"), study="s"),
-        ),
-    ):
-        tables.write(rows, module.TABLE.for_print(rows), tmp_path / module.__name__.split(".")[-2], "A caption.")
-    assert len(list(tmp_path.iterdir())) == 24

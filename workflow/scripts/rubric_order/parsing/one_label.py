@@ -48,7 +48,7 @@ def reader(labels: tuple[str, ...]) -> Reader:
     line = rf"[^\w\n]{{0,10}}Score\s{any_case}\s*:.*\n?"
     listed = r",\s*".join(map(re.escape, labels))
     lacking = (
-        r"(?:\bnot|n't|\bthan|\bshort\sof|\bfrom(?=\s\w+ing\b))"
+        r"(?:\b(?:not|than|short\sof|from(?=\s\w+ing\b))|n't)"
         r"(?:\s(?:being|get(?:ting)?|receiv\w+|worth|deserv\w+|earn\w*|quite|an?|the|of|score|grade)){0,6}"
     )
     other = r"\b(?:reference|model)\s(?:answer|response)s?\b[^.\n]{0,40}\bscor\w+(?:\sof)?"
@@ -62,7 +62,7 @@ def reader(labels: tuple[str, ...]) -> Reader:
 
 def _value(spelling: str, alone: str = "") -> str:
     one = rf"(?<![\w'’])(?:{spelling}){_END}"
-    joint = r"\s*(?:[,/&-]|\b(?:or|and|to)\b)\s*\(?(?:an?\s)?"
+    joint = r"\s*(?:[,/&-]|(?:or|and|to)\b)\s*\(?(?:an?\s)?"
     other = rf"(?:{joint}(?P<other>(?:{spelling}){_END})(?!\s*[.)]\s\w){alone})?"
     return rf"(?:{LABEL}\s)?(?P<label>{one})(?P<half>[+](?!\w)|-(?![\w>-]))?{other}{alone}"
 
@@ -72,7 +72,7 @@ def _forms(labels: Sequence[str], any_case: str) -> tuple[tuple[str, str], ...]:
     # A label matches as written or in capitals, since a small letter in prose is a word.
     exact = "|".join(dict.fromkeys(re.escape(spelling) for label in labels for spelling in (label, label.upper())))
     loose, strict, prose = _value(f"(?i:{any_case})"), _value(exact), _value(exact, rf"(?i:{ALONE})")
-    named = _value(f"(?i:{any_case})", rf"(?i:(?=\W*$|\s*[.:,;)\]}}\"'])|{ALONE}|(?=\sis\b))")
+    named = _value(f"(?i:{any_case})", rf"(?i:{ALONE}|(?=\sis\b))")
     articles = ARTICLES.replace("an?", "[Aa]n?")
     romans = all(_ROMAN.fullmatch(label) for label in labels)
     behind = r"(?=[^\w\n]*$)" if romans else r"(?=\s*[.:,;)\]]|[^\w\n]*$)"
@@ -80,29 +80,29 @@ def _forms(labels: Sequence[str], any_case: str) -> tuple[tuple[str, str], ...]:
     return (
         (
             "result",
-            rf"(?i:{RESULT}){MARKS}(?i:(?:the|my|final|overall)\s)*(?i:{LABEL}\b)?{MARKS}(?i:(?:{IS}|of|an?)\s)?"
+            rf"(?i:{RESULT}){MARKS}(?i:(?:the|my|final|overall)\s)*(?i:{LABEL})?{MARKS}(?i:(?:{IS}|of|an?)\s)?"
             rf"{MARKS}(?i:(?:option|grade|an?)\s)?(?:{named}|(?P<number>{_NUMBER}))",
         ),
         ("verdict", rf"\[\[\s*{loose}\s*\]\]"),
         ("boxed", rf"(?i:\\boxed\s*\{{(?:\\\w+\{{)?){MARKS}{loose}"),
         (
             "final",
-            rf"(?i:\b(?:final|overall)\s{verdict}\b)(?:\s(?i:for|of|on)\s[^.:\n]{{1,60}}(?=:))?{MARKS}(?i:(?:{IS}|of)\s)?{MARKS}(?i:(?:an?|option)\s)?{named}",
+            rf"(?i:\b(?:final|overall)\s{verdict})(?:\s(?i:for|of|on)\s[^.:\n]{{1,60}}(?=:))?{MARKS}(?i:(?:{IS}|of)\s)?{MARKS}(?i:(?:an?|option)\s)?{named}",
         ),
         (
             "named",
-            rf"\b(?i:answer|option|choice|score|rating|grade)\b[\"']?\s*(?i:{IS}|of)?{MARKS}(?i:(?:option|an?)\s)?{named}",
+            rf"\b(?i:answer|option|choice|score|rating|grade)[\"']?\s*(?i:{IS}|of)?{MARKS}(?i:an?\s)?{named}",
         ),
         ("own_line", rf"(?m:^[^\w\n]{{0,10}}{strict}{behind})"),
         ("whole", rf"\A\W*{loose}\W*\Z"),
-        ("leading", rf"\A[^\w\n]{{0,10}}{strict}(?=\s*[:,;!]|\s-\s|[^\w\n]*$)"),
+        ("leading", rf"\A[^\w\n]{{0,10}}{strict}(?=\s*[:,;!]|\s-\s)"),
         (
             "score_of",
             rf"(?i:\b{LABEL}s?\s{OTHER_WORD}{{0,8}}?(?:of|at|as|to|{IS})){MARKS}(?:{articles}){MARKS}{prose}",
         ),
         (
             "award",
-            rf"(?i:\b{VERB}\b){MARKS}(?i:{OBJECT})(?:{articles})(?i:(?:{LABEL}\s)?(?:of\s)?){MARKS}{prose}",
+            rf"(?i:\b{VERB}){MARKS}(?i:{OBJECT})(?:{articles})(?i:(?:{LABEL}\s)?(?:of\s)?){MARKS}{prose}",
         ),
         ("it_is", rf"(?i:\b(?:(?:it|this|that)(?:\sis|['’]s))\san?\s)(?i:{OTHER_WORD})?{prose}"),
         ("bracketed", rf"\({strict}\)" + (r"\W*\Z" if romans else "")),

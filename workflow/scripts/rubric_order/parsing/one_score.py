@@ -44,14 +44,14 @@ from rubric_order.parsing.phrases import (
 # A value: a number and its parts. Signs and fractions are kept, so that -1 and 3.5 are not read as other numbers.
 NUMBER_AHEAD = rf"(?=[-+]?(?:\d|{WORD}))"
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?+|\d++(?:[.,]\d++)?+)"
-_NUMBER = rf"(?<!\bout\sof\s)(?P<number>(?<![\w.,/+-])[-+]?{_DIGITS}|(?P<word>{WORD}))(?P<half>\sand\sa\shalf\b)?"
+_NUMBER = rf"(?<!out\sof\s)(?P<number>(?<![\w.,/+-])[-+]?{_DIGITS}|(?P<word>{WORD}))(?P<half>\sand\sa\shalf\b)?"
 _OUT_OF = (
-    r"(?:\s*+(?:stars?|points?)?\s*+\(?(?:/|out\sof\b(?:\san?\s\w+(?:\sof)?\b)?|of\b)"
+    r"(?:\s*+(?:stars?|points?)?\s*+\(?(?:/|out\sof(?:\san?\s\w+(?:\sof)?)?|of)"
     rf"\s*(?P<scale>{_DIGITS}|{WORD})(?![\w/]))"
 )
 # The other end of a range, or the other alternative: `3-4`, `3 to 4`, `3 or a 4`, `3, 4`, `3 for plot, 4 for style`.
 _OTHER = (
-    r"(?:(?:(?:\s(?:for|in|on)(?:\s[^\W\d]+){1,2})?[^\S\n]?(?:[-,;&|~]{1,2}|\(?or\b|to\b|and\b))?[^\S\n]?(?:an?\s)?"
+    r"(?:(?:(?:\s(?:for|in|on)(?:\s[^\W\d]+){1,2})?[^\S\n]?(?:[-,;&|~]{1,2}|(?:,[^\S\n])?\(?or|to|and))?[^\S\n]?(?:an?\s)?"
     rf"(?P<other>{_DIGITS}|{WORD})(?:\s*(?:/|out\sof)\s*\d+)?(?!\w|\s*%){ALONE})"
 )
 _TAIL = rf"{_OTHER}?(?!\w|\s*/\s*\d|[.,:]\d)(?(word){ALONE})"
@@ -114,12 +114,12 @@ _TRAILING = re.compile(
 _NUMBERED = re.compile(r"(?<!\w)\(?[1-9][.)](?!\d)")
 
 # After a label, a score may also stand before a new sentence: `4 The story flows`.
-_LEADING = re.compile(rf"\A{MARKS}{_VALUE}(?:{ALONE}|(?=[^\S\n]+(?-i:[A-Z])))", re.IGNORECASE)
+_LEADING = re.compile(rf"\A{MARKS}{_VALUE}(?:{ALONE}|(?=[^\S\n](?-i:[A-Z])))", re.IGNORECASE)
 
 # Forms that give a score outright. Only they count in an answer that was cut, where prose may come before the verdict.
 _OUTRIGHT = ("result", "boxed", "final", "own_line", "leading")
 _PENDING = re.compile(
-    rf"(?:\[\s*RESULTS?\s*\]?|\b{LABEL}\s*(?::|is\b|of\b)){MARKS}(?:[^\n…]{{0,40}}…)?[^\w…]*\Z", re.IGNORECASE
+    rf"(?:\[\s*RESULTS?\s*\]?|\b{LABEL}\s*(?::|is|of)){MARKS}(?:[^\n…]{{0,40}}…)?[^\w…]*\Z", re.IGNORECASE
 )
 
 _THINKING_NAMES = r"(?:think|thinking|thoughts?|reasoning|scratchpad|analysis|reflection)"
@@ -134,22 +134,22 @@ _THINKING = re.compile(
 )
 
 _SPELLINGS = str.maketrans(
-    {"½": " and a half", "⁄": "/", "−": "-", "–": "-", "‑": "-", "—": " - ", "【": "[", "】": "]", "İ": "I", "ı": "i"}
+    {"½": " and a half", "⁄": "/", "−": "-", "–": "-", "‐": "-", "—": " - ", "【": "[", "】": "]", "İ": "I", "ı": "i"}
 )
 _EMPHASIS = re.compile(
     r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])|</?(?:b|i|u|em|strong)>|[\u200b-\u200f\u2060\ufe0f\u20e3\ufeff]"
 )
 _ESCAPED = re.compile(r"\\(?=[\[\]()])")
-LIST_NUMBER = re.compile(r"^[^\w\n(]{0,10}\d++[.)][^\S\n]++(?=\S)", re.MULTILINE)
+LIST_NUMBER = re.compile(r"^[^\w\n(]{0,10}\d++[.)][^\S\n](?=\S)", re.MULTILINE)
 # Scores of the prompt's reference answer, and scores that an answer mentions but does not give:
 # `prevents it from being a perfect 5 out of 5`.
 _NOT_GIVEN = re.compile(
     r"(?:\b(?:reference|model)\s(?:answer|response)s?(?:\W+(?:that|which|with|is|gets?|got|given|has|receive[sd]?|an?|the))*"
     r"\W+scor\w+(?:\W+of)?"
-    r"|(?:\bnot|n't|\bthan|\bshort\sof|\bfrom(?=\s\w+ing\b)|\bto(?=\s(?:achieve|attain|deserve|earn|get|merit|obtain|reach|receive)\b)"
-    r"|\bfor(?=\san?\s(?:perfect|full|higher|highest|maximum|top)\b))"
+    r"|(?:n't|\b(?:not|than|short\sof|from(?=\s\w+ing\b)|for(?=\san?\s(?:perfect|full|higher|highest|maximum|top))"
+    r"|to(?=\s(?:achieve|attain|deserve|earn|get|merit|obtain|reach|receive))))"
     r"(?:\s(?:achiev|attain|award|be|deserv|earn|get|giv|merit|obtain|reach|receiv|scor|warrant)\w*)?(?:\s(?:it|this))?"
-    r"(?:\s(?:an?|the|quite|full|perfect|higher|highest|maximum|top|score|rating|of|\w+(?=\s(?:score|rating)\b)))*+)"
+    r"(?:\s(?:an?|the|quite|full|perfect|higher|highest|maximum|top|score|rating|of|\w+(?=\s(?:score|rating))))*+)"
     rf"[^\w\n.:;]+(?:{_DIGITS}|{WORD})(?:\s*(?:/|out\sof)\s*(?:\d+|{WORD}))?",
     re.IGNORECASE,
 )

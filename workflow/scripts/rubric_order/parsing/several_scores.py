@@ -24,19 +24,19 @@ _MARKS = r"(?:[^\S\n]|[\"'“”‘’()\[\]{}<>:=~#|→,;]|\.{2,}|…|-(?=[\s>]
 _SCORE_WORD = r"(?:scores?|ratings?|grades?|marks?)"
 _LINK = (
     r"(?:is|was|of|as|at|to|gets?|got|an?|the|(?:(?:should|would|could)\s(?:be|get|receive|have))"
-    r"|(?:deserv|receiv|scor|earn|merit|achiev|warrant|rate|grade)(?:es|s|ed|d)?)\b"
+    r"|(?:deserv|receiv|scor|earn|merit|achiev|warrant|rate|grade)(?:es|s|ed|d)?)"
 )
 # A remark in brackets after the name: the scale, or the criterion's description.
-_REMARK = (
-    r"(?:\s*\((?:(?:scale\W*)?(?:from\s)?[01]\s*(?:-|to|and)\s*\d+|(?:out\sof|/)\s*\d+|(?!\W*\d)[^()\n]{1,120})\))?+"
-)
-_BEFORE_VALUE = rf"(?:-(?=\d))?{_REMARK}{_MARKS}(?:{_SCORE_WORD}\b{_REMARK}{_MARKS})?(?:{_LINK}{_MARKS}){{0,3}}"
-_LINE_START = r"^(?:[^\w\n]|_)*+(?:(?:criterion|criteria|aspect|dimension|metric|category)\s*+(?:\d++\s*+)?[^\w\n]*+)?"
+_REMARK = r"(?:\s*\((?:[01]\s*(?:-|to|and)\s*\d+|/\s*\d+|(?!\W*\d)[^()\n]{1,120})\))?+"
+_SCALE = re.compile(r"\((?:scale\W*)?(?:from\s)?(?:[01]\s*(?:-|to|and)|out\sof|/)\s*(?P<highest>\d+)\)", re.IGNORECASE)
+_BEFORE_VALUE = rf"(?:-(?=\d))?{_REMARK}{_MARKS}(?:{_SCORE_WORD}{_REMARK}{_MARKS})?(?:{_LINK}{_MARKS}){{0,3}}"
+_LINE_START = r"^[^\w\n]*+(?:(?:criterion|criteria|aspect|dimension|metric|category)\s*+(?:\d++\s*+)?[^\w\n]*+)?"
 # Another label that has a number: another criterion, a total.
 _OTHER_LABEL = re.compile(
-    rf"^[^\w\n]*+(?!{_SCORE_WORD}\b|results?\b|answer\b)"
-    r"(?:\[[^\]\n\d]{2,60}\][^\w\n]*+|(?:overall|total|average|mean|sum|final|combined|aggregate)\b[^:\n\d]{0,40}"
-    r"|[^\W\d](?:[\w'’/&-]|\s(?=\w)){1,60}\s*[:=|][^\w\n]*+)-?\d",
+    rf"^[^\w\n\[]*+(?!\[*+(?:{_SCORE_WORD}|results?|answer)\b)"
+    r"(?:\[[^\]\n\d]{2,60}\][^\w\n]*+"
+    r"|\[*+(?:(?:overall|total|average|mean|sum|final|combined|aggregate)\b[^:\n\d]{0,40}"
+    r"|[^\W\d](?:[\w'’/&-]|\s(?=\w)){1,60}\s*[:=|][^\w\n]*+))-?\d",
     re.IGNORECASE | re.MULTILINE,
 )
 _TRAILING = re.compile(r"(?:[:=>|→]|-\s|[.!?]\s)\s*(?P<value>[^\s:=>|→]{1,8}(?:\s*(?:/|out\sof)\s*\d{1,2})?)$")
@@ -197,8 +197,12 @@ def _text_choices(answer: str, keys: tuple[Words, ...], scale: Scale, truncated:
 def _read(part: str, scale: Scale, cut: bool) -> Choice:
     """Choice that the text after a criterion's name makes."""
     heading, _, below = part.partition("\n")
-    result = one_score.parse_leading(heading[re.match(_BEFORE_VALUE, heading, re.IGNORECASE).end() :], scale)
+    before = re.match(_BEFORE_VALUE, heading, re.IGNORECASE)
+    result = one_score.parse_leading(heading[before.end() :], scale)
     if result is not None:
+        other_scale = any(int(named["highest"]) != scale.highest for named in _SCALE.finditer(before[0]))
+        if other_scale:
+            return Choice(None, pattern=LABELLED, reason=choices.OUT_OF_RANGE)
         return Choice(result.label, pattern=LABELLED, reason=result.reason)
     result = one_score.parse_score(part, scale.labels, truncated=cut, whole=False)
     if result.reason in (choices.NO_SCORE, choices.EMPTY, choices.TRUNCATED):
