@@ -158,6 +158,7 @@ class Cell:
         own: the same, for what a group adds to each score in all prompts.
         asked: whether a read that is lost was asked for. here: whether the judge was asked here, so that scores and
             probabilities are of one answer at a known temperature.
+        temperature: at which answers are drawn from the probabilities, which are those at 1.
         stray: reads of an ordering that no other item has.
     """
 
@@ -184,6 +185,7 @@ class Cell:
     copied: float = 0.0
     asked: bool = True
     here: bool = False
+    temperature: float = 1.0
     stray: int = 0
 
 
@@ -216,6 +218,18 @@ CELLS = (
             per_group=per_group,
         )
         for size, groups, per_group in ((0.6, 400, 1), (0.6, 200, 1), (0.6, 100, 4), (1.0, 200, 1))
+    ),
+    wrong(  # SD of items .08 by the probabilities, .13 by the answers
+        "undecided judge at temperature .55",
+        3,
+        EQUIVALENT,
+        n=3,
+        tolerance=3.0,
+        prompts=0.18,
+        soft=True,
+        here=True,
+        temperature=0.55,
+        groups=800,
     ),
     right("no effect", 3, EQUIVALENT, 0.8, soft=True, here=True, groups=200, per_group=2),
     right("no effect, whose answers they are is not known", 3, EQUIVALENT, 0.8, soft=True, groups=400, per_group=2),
@@ -321,7 +335,8 @@ def reads(cell: Cell, rng: np.random.Generator) -> pd.DataFrame:
     tables, first = [], np.empty(0)
     for repeat in range(cell.repeats):
         if repeat == 0 or cell.copied < 1:
-            at = (shares.cumsum(axis=-1) < rng.random((*shares.shape[:2], 1))).sum(axis=-1).clip(max=cell.n - 1)
+            drawn = shares if cell.temperature == 1 else shares_of(weight / cell.temperature)
+            at = (drawn.cumsum(axis=-1) < rng.random((*shares.shape[:2], 1))).sum(axis=-1).clip(max=cell.n - 1)
             at = shares.argmax(axis=-1) if cell.greedy else at
             score = np.take_along_axis(np.broadcast_to(of.rows, shares.shape), at[..., None], axis=-1)[..., 0] + 1.0
             score = cell.lost(score, of)
@@ -376,7 +391,7 @@ def answers(cell: Cell, studies: int, seed: int) -> Iterator[bool]:
         parts = [reads(cell, np.random.default_rng([seed, stream, k])).assign(judge=f"judge{k}") for k in numbers]
         statistics = estimates.of_card(estimates.scores_of(pd.concat(parts, ignore_index=True)))
         if cell.here:
-            statistics["position_preference"] = statistics["position_preference"].assign(temperature=1.0)
+            statistics["position_preference"] = statistics["position_preference"].assign(temperature=cell.temperature)
         yield from (counts(made, cell) for made in card.cards(statistics))
 
 

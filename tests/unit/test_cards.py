@@ -592,6 +592,12 @@ MOVED = Spread("soft", Interval(0.15, 0.14, 0.16), 0.16, 0.1, "not shown", Inter
             "cannot tell",
             "No order changed a score in 1,000 reads: with 95% confidence it changes one in at most 3.0%",
         ),
+        (
+            {"saturated": True, "small_points": Small("undecided", 0.1, Interval())},
+            {"discordant_share": 0.0, "n_reads": 1000, "n_groups": 100},
+            "cannot tell",
+            "No ordering moved the mean score of these reads; how far one could is not known.",
+        ),
         # Two levels: one test, no interaction.
         (
             {"interaction": Interval(), "p_interaction": math.nan, "small_interaction": Small("undecided", 0.2)},
@@ -681,10 +687,18 @@ UNSEEN = {"points": 0.6, "usual": 0.9}
         (
             {},
             BY_BOTH
-            | cause("written", p=0.4, sd=0.05, low=0.0, high=0.14, bound=0.12, second=False)
+            | cause("written", p=0.4, sd=0.05, low=0.0, high=0.14, bound=0.12, second=False, drawn=0.04)
             | {"spread": dataclasses.replace(PLAIN.spread, readout="soft")},
             "cannot tell",
             "beyond their probabilities is 0.05 [0.00, 0.14] points (SD; margin 0.1), not shown to be less",
+        ),
+        (
+            {},
+            BY_BOTH
+            | cause("written", p=0.4, sd=0.0, low=0.0, high=0.01, bound=0.01, second=False, drawn=0.13)
+            | {"spread": dataclasses.replace(PLAIN.spread, readout="soft")},
+            "cannot tell",
+            "an ordering moves single ones by up to 0.13 points (SD; margin 0.1)",
         ),
         (
             {},

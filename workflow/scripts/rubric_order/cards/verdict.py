@@ -283,6 +283,9 @@ def apart(evidence: Evidence) -> Iterator[str]:
             yield f"Orderings move the written scores of groups beyond their probabilities ({_p(row['p'])}). {users}"
         elif row["low"] > 0 and not row["bound"] < evidence.spread.margin:
             yield f"Positions move single written scores beyond probabilities by {_beyond(evidence, row)}. {users}"
+        elif evidence.spread.shown and row["drawn"] >= evidence.spread.margin:
+            reach = f"up to {row['drawn']:.2f} points (SD; margin {evidence.spread.margin:g})"
+            yield f"Answers are surer than the probabilities, so that an ordering moves single ones by {reach}. {users}"
     if evidence.causes_of(causes.ROUNDING):
         yield "Option probabilities have one decimal, too coarse for what an ordering does to single items."
 
@@ -460,6 +463,8 @@ def _small_words(evidence: Evidence, row: Estimand) -> str:
 def _open(evidence: Evidence, name: str, reach: float, margin: float) -> str:
     """The sentence on an effect that is not shown to be small."""
     article, what, unit = EFFECTS[name]
+    if math.isnan(reach) and name == POINTS and evidence.discordant_share == 0:
+        return "No ordering moved the mean score of these reads; how far one could is not known."
     if math.isnan(reach) and name == POINTS:
         shared = "no items connect all orderings" if evidence.shared else "items were read in orderings of their own"
         return f"The shift of the mean score by one ordering is not known: {shared}."

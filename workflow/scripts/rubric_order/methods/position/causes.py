@@ -5,12 +5,14 @@
 - **scale**: surer in some orderings, where log-odds change most for the scores that are preferred anyway.
 - **one ordering**: without it, no position is preferred, or too few are left to test this.
 - **copies**: repeats hardly ever differ, so that they do not show chance, see `repetition.copied`.
-- **written**: what positions add to written scores beyond option probabilities, with its bound.
+- **written**: what positions add to written scores beyond option probabilities, with its bound; and the bound of what
+  orderings do to single items by these probabilities at the power with which answers are drawn.
 - **group**: correlation of what orderings do to a group's items.
 - **saturation**: least share of the commonest score in any ordering.
 - **rounding**: option probabilities have one decimal.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -420,6 +422,7 @@ def _written(block: Block, power: float) -> Iterator[Row]:
     row: Row = {"cause": WRITTEN, "readout": Readout.HARD, "sd": of.estimate, "low": of.low, "high": of.high}
     second = "pattern" in block.table and bool((block.table.loc[both, "pattern"] == CONSTRAINED).any())
     row |= {"bound": FIRST_ORDER * of.inner_high, "p": 1.0, "second": second}
+    row["drawn"] = _drawn_spread(block, both, expected[:, 0])
     if block.design.shared and 1 < len(block.orderings[0]) <= MOST_ORDERINGS:  # together in the items of a group
         rest = block.ordering_means(block.matrix("score") - block.matrix("expected_score"))
         is_read = ~np.isnan(rest)
@@ -428,3 +431,17 @@ def _written(block: Block, power: float) -> Iterator[Row]:
         alone = resampling.sum_units(np.square(rest).sum(axis=1, keepdims=True), block.units("group"))[:, 0]
         row["p"] = repetition.above(np.square(resampling.sum_units(rest, block.units("group"))).sum(axis=1) - alone)
     yield row
+
+
+def _drawn_spread(block: Block, both: np.ndarray, expected: np.ndarray) -> float:
+    """Upper bound of the spread between items, as statistic `order_spread` has it, of scores expected of each read."""
+    values = np.full((len(block.items), int(block.column.max()) + 1), np.nan)
+    values[block.item[both], block.column[both]] = expected
+    values = block.ordering_means(values) if block.design.shared else values
+    several = (~np.isnan(values)).sum(axis=1) > 1
+    if not several.any():
+        return math.nan
+    values, group = values[several], block.units("group", several)
+    own, _, added = spread.item_variances(values, values * 0, group, shared=block.design.shared)
+    of = spread.mean_interval(own, group, confidence=CONFIDENCE, level=LEVEL, added=added, logarithm=True)
+    return spread.root(of).inner_high
