@@ -418,6 +418,7 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
         noise = f", by the order or by chance: {COPIED[0].lower()}{COPIED[1:-1]}"
     elif found.excess.known:
         noise = f"; two orders disagree {written(found.excess, '+z.0%')} more often than two reads of one order"
+        noise += ", if these are two answers" if single.biased else ""
     if best.biased:
         noise = f", more than the {found.chance:.0%} that chance alone could make: the order decides"
     winners = [f"Two orders have different winners in {written(found.changed, '.1%')} of the comparisons{noise}."]
@@ -431,7 +432,8 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
     if found.always:
         worth += f"; only its sign is known, since position {found.always} wins wherever the winners differ"
     alone = f"{1 - found.crossed:.0%} of the comparisons are read in a single order of their candidates"
-    worth = worth if crossed else f"{alone}. {worth}, among comparisons of the same two candidates"
+    one = "if chance decided which of the same two candidates stood first"
+    worth = worth if crossed else f"{alone}. {worth}, {one}"
     explained = [cause.sentence for cause in log_odds.explained if log_odds.found]
     lost = [] if explained else [cause.sentence for cause in log_odds.causes]
     reach = max(abs(log_odds.bounds.low), abs(log_odds.bounds.high))
