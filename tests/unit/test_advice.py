@@ -55,8 +55,8 @@ def pilot_of(scores, readout="hard"):
     return Pilot.of(block, readout, {"hard": "score", "soft": "expected_score"}[readout], seed=1)
 
 
-def asked(goal):
-    return Asked(goal, 0.95, Margins(0.1, 0.2, 0.1), None, 1)
+def asked(goal, temperature=None):
+    return Asked(goal, 0.95, Margins(0.1, 0.2, 0.1), temperature, 1)
 
 
 def design(pilot, name):
@@ -195,6 +195,16 @@ def test_errors_that_decide_a_card_are_those_of_the_card():
     assert own.spread.variance == pytest.approx(expected.spread.variance, rel=0.02)
     assert own.spread.error == pytest.approx(expected.spread.error, rel=0.06)
     assert own.spread.logarithm == expected.spread.logarithm
+    assert own.beyond == pytest.approx(expected.beyond, rel=0.06)
+
+
+def test_where_scores_and_probabilities_may_be_of_two_answers_fewer_studies_show_a_judge_equivalent():
+    reads = pilot_of(made(Simulation(prompts=0.15), count=40, candidates=1), "soft")
+    one, other = (
+        goals.predictor(reads, design(reads, "balanced"), asked("equivalent", temperature)).at(reads.shape, 250)
+        for temperature in (1.0, None)
+    )
+    assert other < one - 0.2
 
 
 def test_share_of_pairs_is_that_of_normal_scores_whose_errors_are_known():

@@ -7,7 +7,7 @@ import numpy as np
 
 from rubric_order.base.readouts import Readout
 from rubric_order.cards.evidence import Evidence, ReadoutResults
-from rubric_order.methods.position import order_tests, planning_groups, sampling
+from rubric_order.methods.position import causes, order_tests, planning_groups, sampling
 from rubric_order.methods.position.planning_groups import Errors, Needed, Spread
 from rubric_order.methods.uncertainty import distributions
 
@@ -129,6 +129,7 @@ def _errors(evidence: Evidence) -> Errors | None:
         exponent=exponent,
         interaction=log_odds.interaction_error,
         spread=_spread(evidence),
+        beyond=_beyond(evidence, model),
         by=evidence.deciding if not exponent else order_tests.deciding(hard=True, known=1.0, drawn=True),
         differ=evidence.discordant_share,
         reads=evidence.n_reads / evidence.n_groups / evidence.n_orderings,
@@ -161,14 +162,31 @@ def _spread(evidence: Evidence) -> Spread:
     of = evidence.spread
     if not of.sd.known:
         return Spread(0.0, 0.0, False) if of.shown else Spread(0.0, math.nan, False)
-    df = evidence.independent_groups - 1
-    apart = float(distributions.t_quantile((1 + of.confidence) / 2, df) - distributions.t_quantile(1 - of.level, df))
+    apart = _apart(evidence, of.confidence, of.level)
     variance, outer, inner = (value**2 for value in (of.sd.estimate, of.sd.high, of.reach))
     if of.logarithm and variance > 0:
         return Spread(variance, variance * math.log(outer / inner) / apart, True)
     if not of.sd.low > 0:
         variance = _model(evidence, evidence.hard or evidence.log_odds, 2).spread.variance
     return Spread(variance, (outer - inner) / apart, False)
+
+
+def _beyond(evidence: Evidence, model: Errors) -> float:
+    """Error of the variance that positions add to written scores beyond probabilities, from the ends of its intervals;
+    0 where it need not be known.
+    """
+    rows = evidence.causes_of(causes.WRITTEN) if evidence.unlinked else []
+    if not rows:
+        return 0.0
+    outer, inner = rows[0]["high"] ** 2, (rows[0]["bound"] / sampling.FIRST_ORDER) ** 2
+    apart = _apart(evidence, causes.CONFIDENCE, causes.LEVEL)
+    return model.beyond if outer <= 0 else float((outer - inner) / apart)
+
+
+def _apart(evidence: Evidence, confidence: float, level: float) -> float:
+    """Distance of the upper ends of an interval and of one of confidence 1 - 2 `level`, in standard errors."""
+    df = evidence.independent_groups - 1
+    return float(distributions.t_quantile((1 + confidence) / 2, df) - distributions.t_quantile(1 - level, df))
 
 
 def _repeated(evidence: Evidence, errors: Errors) -> Errors:

@@ -17,6 +17,13 @@ def plan_groups(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Option probabilities are known, and answers are drawn from them.")
     ] = False,
+    temperature_known: Annotated[
+        bool,
+        typer.Option(
+            "--temperature-known",
+            help="Scores and probabilities are of one answer, as of a judge that a study or certify asks.",
+        ),
+    ] = False,
     orderings: Annotated[
         int | None,
         typer.Option(
@@ -57,6 +64,7 @@ def plan_groups(
         "levels": levels,
         "pairs_differ": pairs_differ,
         "probabilities": probabilities or None,
+        "temperature_known": temperature_known or None,
         "orderings": orderings,
         "repeats": repeats,
         "items_per_group": items_per_group,

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from rubric_order.methods.position.planning_groups import Needed
 
 MARGINS = (estimates.LOG_ODDS, estimates.POINTS, estimates.SPREAD)
 LEVELS = (2, 10)
+ONE_ANSWER = "temperature_known"  # scores and probabilities are of one answer
 SATURATED = 0.05  # with a smaller share of pairs that differ, written scores can hardly show a preference
 
 
@@ -57,14 +59,17 @@ class Plan(NamedTuple):
 def plan_pilot(
     reads: Path, given: Mapping[str, Any], *, effect: float, effect_points: float, power: float
 ) -> list[Plan]:
-    """Numbers of groups that each judge's card needs, if groups are like those of the pilot; `given` must be empty."""
-    if given:
-        options = ", ".join(_option(name) for name in given)
+    """Numbers of groups that each judge's card needs, if groups are like those of the pilot; of `given`, only whether
+    the temperature is known.
+    """
+    if set(given) - {ONE_ANSWER}:
+        options = ", ".join(_option(name) for name in given if name != ONE_ANSWER)
         raise InputError(f"{reads}: the reads say this themselves; expected no {options}")
     _sought(effect, effect_points, power)
     plans = []
     for card in results.bias_card(reads):
-        needed = groups.needed_groups(card.evidence, effects=(effect, effect_points), power=power)
+        evidence = replace(card.evidence, temperature=1.0) if ONE_ANSWER in given else card.evidence
+        needed = groups.needed_groups(evidence, effects=(effect, effect_points), power=power)
         if needed is None:
             wanted = "several orderings with every score in every position, and scores that vary"
             raise InputError(f"{reads}: judge {card.judge!r} has no standard errors to plan by; expected {wanted}")
@@ -112,6 +117,7 @@ def plan_judge(given: Mapping[str, Any], *, effect: float, effect_points: float,
             within=settings["within_group"],
             soft=soft,
             prompt_noise=settings["prompt_noise"],
+            one_answer=ONE_ANSWER in given,
         )
 
     single = errors(1)

@@ -197,7 +197,7 @@ class _OfCard(Predictor):
     def times(self, shape: Shape) -> tuple[float, float]:
         """Ends of the interval of the errors, as multiples of the errors."""
         tests_of = {BIAS: ("positions",), SHIFT: ("points", "written")}
-        kinds = tests_of.get(self.asked.goal, ("positions", "interaction", "points", "spread"))
+        kinds = tests_of.get(self.asked.goal, ("positions", "interaction", "points", "spread", "beyond"))
         return variances.log_interval(self.errors.scales(kinds, shape), self.asked.confidence, self.errors.sizes)
 
     def _at(self, shape: Shape, groups: float, times: float, *, enough: float = 0.0) -> float:
