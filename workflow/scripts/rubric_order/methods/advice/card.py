@@ -27,7 +27,6 @@ from rubric_order.methods.position.blocks import Block, matrix_of
 from rubric_order.methods.position.planning_groups import Errors, Spread
 from rubric_order.methods.uncertainty import additive, distributions
 
-BOUNDS = 0.02  # least distance of the share of differing pairs from both 0 and its largest value
 CONFIDENCE = 0.95  # confidence of the interval that shows whether a spread is above 0
 
 
@@ -71,7 +70,7 @@ class CardErrors:
             n=self.n,
             groups=effective,
             log_odds=errors["positions"],
-            one_place=_size(errors["positions"]) * model.one_place / _size(model.log_odds),
+            one_place=planning_groups.one_place(errors["positions"], model),
             points=errors["points"],
             written=errors["written"],
             exponent=self.exponent * math.sqrt(self.groups / effective),
@@ -104,11 +103,9 @@ class CardErrors:
 
     def _model(self, shape: Shape) -> Errors:
         """Expected errors of a judge with the pilot's share of differing pairs, see `planning_groups.expected`."""
-        most = 1 - 1 / self.n
-        differ = most / 2 if math.isnan(self.differ) else self.differ
-        return planning_groups.expected(
+        return planning_groups.like(
             self.n,
-            round(min(max(differ, BOUNDS), most - BOUNDS), 3),
+            self.differ,
             orderings=self.orderings,
             repeats=self.repeats,
             items=shape.items,
@@ -187,8 +184,8 @@ def _deciding(block: Block, temperature: float) -> tuple[order_tests.Deciding, f
         group = np.unique(block.units("group")[block.item[both]], return_inverse=True)[1]
         power, low, high = sampling.exponent(shares, place, group)
     if both.any() and low <= 1 <= high:  # more groups would show that expected scores decide points
-        width = 2 * float(distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2))
-        return order_tests.deciding(hard=True, known=1.0, drawn=True), (high - low) / width, power
+        by = order_tests.deciding(hard=True, known=1.0, drawn=True)
+        return by, sampling.error(low, high), power
     drawn = order_tests.drawn_as_they_are(low, high, temperature)
     return order_tests.deciding(hard=hard, known=float(is_read.mean()), drawn=drawn), 0.0, power
 
@@ -227,7 +224,3 @@ def _spread_influences(block: Block, readout: Readout) -> tuple[Spreads | None, 
     if math.isnan(variance):
         return nothing
     return Spreads(variance, not noise.any()), (item_variance - item_variance.mean())[:, None], chosen
-
-
-def _size(values: np.ndarray) -> float:
-    return float(np.sqrt(np.square(values).mean()))

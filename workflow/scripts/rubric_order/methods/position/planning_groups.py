@@ -13,7 +13,7 @@ one with less power is planned for (`_changed`). Groups of one read an ordering 
 import functools
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
@@ -34,6 +34,7 @@ EXACT_BOUND = 2000  # groups; up to this number, `_unseen` and `_sign_power` com
 LEVEL = 0.05  # of the one-sided tests of equivalence
 LARGEST_EFFECT = 1e3  # in log-odds or points; no study could be about a larger effect
 HALVINGS = 40
+LEAST_DIFFER = 0.02  # least distance of the share of differing pairs from both 0 and its largest value
 
 
 class Spread(NamedTuple):
@@ -134,6 +135,23 @@ def expected(
         differ=differ,
         reads=items * repeats,
     )
+
+
+def like(n: int, differ: float, **settings: Any) -> Errors:
+    """`expected` errors of a judge with a share of differing pairs as in reads (half of the largest if NaN)."""
+    most = 1 - 1 / n
+    differ = most / 2 if math.isnan(differ) else differ
+    return expected(n, round(min(max(differ, LEAST_DIFFER), most - LEAST_DIFFER), 3), **settings)
+
+
+def one_place(positions: np.ndarray, model: Errors) -> float:
+    """`Errors.one_place` for errors of positions, by its part of a model's errors."""
+    return size(positions) * model.one_place / size(model.log_odds)
+
+
+def size(errors: np.ndarray) -> float:
+    """Root mean square."""
+    return float(np.sqrt(np.square(errors).mean()))
 
 
 @functools.lru_cache(maxsize=64)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rubric_order.base.intervals import UNKNOWN, Interval
-from rubric_order.methods.uncertainty import cluster_robust
+from rubric_order.methods.uncertainty import cluster_robust, distributions
 from rubric_order.methods.uncertainty.resampling import sum_units
 
 SMALLEST, GREATEST = 1e-9, 50.0
@@ -53,6 +53,11 @@ def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Int
     if not information > 0:
         return UNKNOWN
     return Interval.of(cluster_robust.interval(power, sum_units(chosen_log - mean, cluster) / information, CONFIDENCE))
+
+
+def error(low: float, high: float) -> float:
+    """Standard error of an `exponent`, from the ends of its interval."""
+    return (high - low) / (2 * float(distributions.normal_quantile((1 + CONFIDENCE) / 2)))
 
 
 class Products(NamedTuple):
