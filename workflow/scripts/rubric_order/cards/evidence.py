@@ -229,9 +229,9 @@ class Evidence:
 
     @property
     def unlinked(self) -> bool:
-        """True if option probabilities decide on single items, and written scores are not known to follow them.
+        """True if probabilities decide on single items, and scores may be of other answers.
 
-        With a known temperature, both come from one answer of a judge that was asked here, but for second requests.
+        With a known temperature, both are of one answer, but for second requests.
         """
         both = self.hard is not None and self.spread.readout == Readout.SOFT
         others = math.isnan(self.temperature) or any(row["second"] for row in self.causes_of(causes.WRITTEN))

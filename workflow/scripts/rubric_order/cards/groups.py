@@ -168,9 +168,7 @@ def _spread(evidence: Evidence) -> Spread:
 
 
 def _beyond(evidence: Evidence, model: Errors) -> float:
-    """Error of the variance that positions add to written scores beyond probabilities, from the ends of its intervals;
-    0 where it need not be known.
-    """
+    """`Errors.beyond` from the ends of intervals."""
     rows = evidence.causes_of(causes.WRITTEN) if evidence.unlinked else []
     if not rows:
         return 0.0
@@ -180,7 +178,7 @@ def _beyond(evidence: Evidence, model: Errors) -> float:
 
 
 def _apart(evidence: Evidence, confidence: float, level: float) -> float:
-    """Distance of the upper ends of an interval and of one of confidence 1 - 2 `level`, in standard errors."""
+    """Distance of the upper ends of two intervals, in standard errors."""
     df = evidence.independent_groups - 1
     return float(distributions.t_quantile((1 + confidence) / 2, df) - distributions.t_quantile(1 - level, df))
 

@@ -9,6 +9,7 @@ from rubric_order import commands
 
 
 def plan_groups(
+    context: typer.Context,
     reads: Annotated[Path | None, typer.Argument(help="Reads of a pilot; a file as of audit.")] = None,
     levels: Annotated[int | None, typer.Option(help="Number of score levels.")] = None,
     pairs_differ: Annotated[
@@ -60,18 +61,8 @@ def plan_groups(
     """
     from rubric_order.library import planning
 
-    expected = {
-        "levels": levels,
-        "pairs_differ": pairs_differ,
-        "probabilities": probabilities or None,
-        "temperature_known": temperature_known or None,
-        "orderings": orderings,
-        "repeats": repeats,
-        "items_per_group": items_per_group,
-        "within_group": within_group,
-        "prompt_noise": prompt_noise,
-    }
-    settings = {name: value for name, value in expected.items() if value is not None}
+    expected = {name: context.params[name] for name in planning.EXPECTED}
+    settings = {name: value for name, value in expected.items() if value is not None and value is not False}
     sought = {"effect": effect, "effect_points": effect_points, "power": power}
     plans = planning.plan_pilot(reads, settings, **sought) if reads else [planning.plan_judge(settings, **sought)]
     if as_json:

@@ -4,7 +4,6 @@ for groups of other sizes.
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -30,13 +29,6 @@ from rubric_order.methods.uncertainty import additive, distributions
 CONFIDENCE = 0.95  # confidence of the interval that shows whether a spread is above 0
 
 
-class Spreads(NamedTuple):
-    """Spread between single items in the pilot; see `planning_groups.Spread`."""
-
-    variance: float
-    logarithm: bool
-
-
 @dataclass(frozen=True)
 class CardErrors:
     """Contributions of a pilot's items to the estimates that decide a card, summed over groups.
@@ -51,7 +43,7 @@ class CardErrors:
     repeats: int
     sums: dict[str, np.ndarray]
     least: np.ndarray
-    spread: Spreads | None
+    spread: Spread | None
     by: order_tests.Deciding
     soft: bool
     exponent: float
@@ -204,7 +196,7 @@ def _shift_influences(block: Block, column: str) -> np.ndarray:
     return shape[0] * fit.influence
 
 
-def _spread_influences(block: Block, readout: Readout) -> tuple[Spreads | None, np.ndarray, np.ndarray]:
+def _spread_influences(block: Block, readout: Readout) -> tuple[Spread | None, np.ndarray, np.ndarray]:
     """Spread between single items (None if it cannot be estimated), contributions of its k items, shape (k, 1), and
     which they are, shape (m,).
     """
@@ -223,4 +215,4 @@ def _spread_influences(block: Block, readout: Readout) -> tuple[Spreads | None, 
     variance = float(item_variance.mean()) + added
     if math.isnan(variance):
         return nothing
-    return Spreads(variance, not noise.any()), (item_variance - item_variance.mean())[:, None], chosen
+    return Spread(variance, math.nan, not noise.any()), (item_variance - item_variance.mean())[:, None], chosen

@@ -64,8 +64,7 @@ class Asked:
 class Predictor(ABC):
     """Prediction of a goal's precision for a design and any groups.
 
-    `truncated` names variances below 0; `value` is the estimate whose precision is predicted, from the pilot's reads by
-    this design; NaN without one.
+    `truncated` names variances below 0; `value` is the pilot's estimate of what is predicted.
     """
 
     asked: Asked = field(repr=False)
@@ -91,8 +90,8 @@ class Predictor(ABC):
 
 @dataclass(frozen=True)
 class SumsPredictor(Predictor):
-    """Prediction from sums over groups: `values` from the pilot, then without each part of its groups, whose sizes are
-    `sizes`; `scale`: to the scale of the interval, and back.
+    """Prediction from sums over groups: `values` of the pilot, then without each part of its groups (of `sizes`);
+    `scale`: to the interval's scale, and back.
     """
 
     sizes: np.ndarray = field(repr=False)

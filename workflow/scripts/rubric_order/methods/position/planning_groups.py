@@ -49,9 +49,9 @@ class Errors(NamedTuple):
     """Standard errors of the estimates that decide a card, at a number of effective groups.
 
     `one_place` is the size of a position's effect at noncentrality 1; `written` are errors of `points` for written
-    scores, which decide until `exponent` (`sampling.exponent`) shows answers drawn as they are; `beyond` is the
-    error of the variance that positions add to written scores beyond probabilities (`sampling.products`), 0 where both
-    are known to be of one answer; `reads` of a group in each ordering.
+    scores, which decide until `exponent` (`sampling.exponent`) shows answers drawn as they are; `beyond`: of the
+    variance that positions add to them (`sampling.products`), 0 where it need not be known; `reads` of a group in each
+    ordering.
     """
 
     n: int
@@ -92,7 +92,7 @@ def expected(
     """Standard errors that estimates are expected to have, from reads of a judge without bias.
 
     `within` correlates two items of a group; `soft`: probabilities decide all tests; `prompt_noise` is the SD that a
-    prompt adds to a log-probability; `one_answer`: scores are known to be of the answers that have the probabilities.
+    prompt adds to a log-probability; `one_answer`: scores and probabilities are of one answer.
     """
     shares, orders = _shares(n, differ), _orderings(n, orderings)
     away = np.arange(n) - (shares @ np.arange(n))[:, None]
@@ -138,14 +138,14 @@ def expected(
 
 
 def like(n: int, differ: float, **settings: Any) -> Errors:
-    """`expected` errors of a judge with a share of differing pairs as in reads (half of the largest if NaN)."""
+    """`expected`, with `differ` of reads (half of the most if NaN)."""
     most = 1 - 1 / n
     differ = most / 2 if math.isnan(differ) else differ
     return expected(n, round(min(max(differ, LEAST_DIFFER), most - LEAST_DIFFER), 3), **settings)
 
 
 def one_place(positions: np.ndarray, model: Errors) -> float:
-    """`Errors.one_place` for errors of positions, by its part of a model's errors."""
+    """`Errors.one_place`, by a model."""
     return size(positions) * model.one_place / size(model.log_odds)
 
 
@@ -172,7 +172,7 @@ def _shares(n: int, differ: float) -> np.ndarray:
 
 @functools.lru_cache(maxsize=64)
 def _error_beyond(n: int, differ: float, orderings: int, repeats: int) -> float:
-    """Error, for one item, of the variance that positions add to written scores beyond probabilities."""
+    """`Errors.beyond` of one item."""
     shown = np.tile(_orderings(n, orderings), (repeats, 1))
     item: np.ndarray = np.repeat(np.arange(QUALITIES), len(shown))
     shares = _shares(n, differ)[:, shown].reshape(-1, n)

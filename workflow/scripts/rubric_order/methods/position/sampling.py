@@ -1,8 +1,8 @@
-"""Answers as draws from option probabilities p: the power b of p^b, and what positions add to them beyond p.
+"""Answers as draws from option probabilities p: the power b of p^b, and what positions add beyond p.
 
-A read's selections less probabilities, r, have covariance V if drawn from these; log-odds b beyond them make r = V b on
-average, and Q b is what b does to expected scores. Products r'Ar of two reads sum to b'Qb, the variance over orderings,
-if A solves sum of V A V = Q: one step from A = V⁻QV⁻ is close.
+Selections less probabilities, r, have covariance V if drawn from these. Log-odds b beyond them make r = V b on average
+and move expected scores by Q b. Products r'Ar of two reads sum to b'Qb if A solves sum of V A V = Q: one step from
+A = V⁻QV⁻ is close.
 """
 
 from typing import NamedTuple
@@ -61,13 +61,13 @@ def error(low: float, high: float) -> float:
 
 
 class Products(NamedTuple):
-    """Covariance V of each read, shape (reads, n, n), and A of each item, shape (items, n, n); see the module."""
+    """V of each read, shape (reads, n, n), and A of each item, shape (items, n, n)."""
 
     covariance: np.ndarray
     weights: np.ndarray
 
     def by_item(self, away: np.ndarray, item: np.ndarray) -> np.ndarray:
-        """Variance over orderings of what positions add to each item's written scores; `away` has each read's r."""
+        """Variance over orderings of what positions add to written scores; `away` has r."""
         sums = sum_units(away, item)
         variance: np.ndarray = np.einsum("ip,ipq,iq->i", sums, self.weights, sums)
         return variance - np.bincount(item, np.einsum("ip,ipq,iq->i", away, self.weights[item], away))
@@ -86,7 +86,7 @@ class Products(NamedTuple):
 
 
 def products(shares: np.ndarray, scores: np.ndarray, item: np.ndarray) -> Products:
-    """Covariances and weights of reads, from the probability and the score of each position, shape (reads, n)."""
+    """Products from probability and score of each position, shape (reads, n)."""
     n, times = shares.shape[1], np.bincount(item)[:, None, None]
     slopes = shares * (scores - (shares * scores).sum(axis=1, keepdims=True))  # of the expected score, in log-odds
     slopes -= sum_units(slopes, item)[item] / times[item, 0]
