@@ -47,7 +47,8 @@ class Cell:
         design: ``rotations`` (n), ``balanced`` (2n); the usual ordering, which is the first, is read `usual` times.
         repeats: how often each ordering is read, with one prompt. places: spread of what a group adds to each position,
             in log-odds. by_length: log-odds that the first position adds, and the last one takes away, in groups whose
-            texts are one deviation longer than the others. These three are no part of the seed.
+            texts are one deviation longer than the others. stated: whether the temperature is known where probabilities
+            are. These four are no part of the seed.
         lost: share of the usual ordering's reads without a score.
         centre, spread, tolerance: of what items are worth, on a scale from 0 to 1, and how far a judge wavers.
         own: spread of the opinion that a group adds to each score.
@@ -79,6 +80,7 @@ class Cell:
     repeats: int = field(default=1, repr=False)
     places: float = field(default=0.0, repr=False)
     by_length: float = field(default=0.0, repr=False)
+    stated: bool = field(default=True, repr=False)
 
 
 LENIENT = {"centre": 0.85, "spread": 0.15}
@@ -252,7 +254,7 @@ def words(cell: Cell, studies: int, seed: int) -> Iterator[str]:
 
 def state_temperature(statistics: dict[str, pd.DataFrame], cell: Cell) -> dict[str, pd.DataFrame]:
     """Statistics of a judge that was asked here: scores and probabilities, where these are known, are of one answer."""
-    if not cell.soft:
+    if not (cell.soft and cell.stated):
         return statistics
     preference = statistics["position_preference"].assign(temperature=0.0 if cell.greedy else 1.0)
     return statistics | {"position_preference": preference}

@@ -278,7 +278,7 @@ def advised(rng: np.random.Generator, *, groups: int, unequal: bool, target: flo
     unit = np.repeat(np.arange(groups), sizes)
     asked = goals.Asked(goals.MEAN, 0.95, goals.Margins(0.1, 0.2, 0.1), None, 1)
     sums = variances.left_out(variances.unit_sums((values - values.mean())[:, None], unit))
-    of = goals._OfMean(asked, (), sizes, variances.parts(sums).mean(), 0.0)
+    of = goals.mean_predictor(asked, sizes, variances.parts(sums).mean(), 0.0)
     shape = Shape.of(sizes)
 
     def right(count: float) -> float:

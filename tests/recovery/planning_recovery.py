@@ -74,6 +74,14 @@ CELLS = (
     Planned(_judge("pass or fail, each ordering read four times", repeats=4, **PASS_FAIL), EQUIVALENT),
     Planned(_judge("wavering, groups of 2 with opinions", soft=True, per_group=2, own=0.5, **WAVERING), EQUIVALENT),
     Planned(_judge("pass or fail", soft=True, **PASS_FAIL | {"prompts": 0.3}), EQUIVALENT),
+    *(
+        Planned(_judge(f"{name}, a table without a temperature", soft=True, stated=False, **settings), EQUIVALENT)
+        for name, settings in (
+            ("wavering, groups of 2", WAVERING | {"per_group": 2}),
+            ("decisive", DECISIVE),
+            ("pass or fail", PASS_FAIL),
+        )
+    ),
 )
 
 
@@ -136,6 +144,7 @@ def planned(cell: Planned, *, before: bool = False) -> float:
         within=within,
         soft=judge.soft,
         prompt_noise=judge.prompts,
+        one_answer=judge.stated,
     )
     if before:
         errors = errors._replace(differ=math.nan)

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rubric_order.base.errors import InputError
+from rubric_order.cards import groups
 from rubric_order.commands.app import app
 from rubric_order.methods.position import planning_groups
 
@@ -24,7 +25,7 @@ from rubric_order.methods.position import planning_groups
     ],
 )
 def test_errors_are_those_of_reads_of_another_simulator(settings, soft):
-    cell = card_recovery.Cell("", 7, prompts=0.2, groups=400, soft=soft, **settings)
+    cell = card_recovery.Cell("", 7, prompts=0.2, groups=400, soft=soft, stated=False, **settings)
     differ = planning_recovery.differing(planning_recovery.Planned(cell, "biased"))
     orderings = len(card_recovery.shown(cell)) // cell.repeats
     expected = planning_groups.expected(
@@ -38,6 +39,7 @@ def test_errors_are_those_of_reads_of_another_simulator(settings, soft):
     if soft:
         low, high = card.evidence.exponent
         assert (high - low) / 2 / 2.576 == pytest.approx(expected.exponent, rel=0.2)
+        assert groups._errors(card.evidence).beyond == pytest.approx(expected.beyond, rel=0.2)
     if cell.n > 2:
         assert log_odds.interaction_error == pytest.approx(expected.interaction, rel=0.15)
 
@@ -60,6 +62,19 @@ def test_the_command_takes_all_of_it_from_a_pilot(tmp_path):
     done = run(pilot, "--levels", 5)
     assert isinstance(done.exception, InputError)
     assert "expected no --levels" in str(done.exception)
+
+
+def test_a_table_of_scores_and_probabilities_needs_groups_to_show_that_scores_follow_them(tmp_path):
+    cell = card_recovery.Cell("", 7, groups=100, tolerance=0.25, soft=True, prompts=0.2)
+    reads = card_recovery.reads(cell, np.random.default_rng(1))
+    pilot = tmp_path / "pilot.csv"
+    reads.to_csv(pilot, index=False)
+    for words in ([pilot], ["--levels", 5, "--pairs-differ", 0.58, "--probabilities"]):
+        table, one_answer = (
+            json.loads(run(*words, *more, "--json").stdout)[0]["groups_for_equivalent"]
+            for more in ([], ["--temperature-known"])
+        )
+        assert 107 <= one_answer < 200 < 500 < table
 
 
 @pytest.mark.slow

@@ -55,8 +55,8 @@ def pilot_of(scores, readout="hard"):
     return Pilot.of(block, readout, {"hard": "score", "soft": "expected_score"}[readout], seed=1)
 
 
-def asked(goal):
-    return Asked(goal, 0.95, Margins(0.1, 0.2, 0.1), None, 1)
+def asked(goal, temperature=None):
+    return Asked(goal, 0.95, Margins(0.1, 0.2, 0.1), temperature, 1)
 
 
 def design(pilot, name):
@@ -195,17 +195,27 @@ def test_errors_that_decide_a_card_are_those_of_the_card():
     assert own.spread.variance == pytest.approx(expected.spread.variance, rel=0.02)
     assert own.spread.error == pytest.approx(expected.spread.error, rel=0.06)
     assert own.spread.logarithm == expected.spread.logarithm
+    assert own.beyond == pytest.approx(expected.beyond, rel=0.06)
+
+
+def test_where_scores_and_probabilities_may_be_of_two_answers_fewer_studies_show_a_judge_equivalent():
+    reads = pilot_of(made(Simulation(prompts=0.15), count=40, candidates=1), "soft")
+    one, other = (
+        goals.predictor(reads, design(reads, "balanced"), asked("equivalent", temperature)).at(reads.shape, 250)
+        for temperature in (1.0, None)
+    )
+    assert other < one - 0.2
 
 
 def test_share_of_pairs_is_that_of_normal_scores_whose_errors_are_known():
     rng = np.random.default_rng(6)
     true = rng.normal(size=(4000, 1))
-    of = goals._OfPairs(asked("ranked"), (), np.ones(30), np.array([1.0]), np.array([0.5]))
+    predicted = goals.share_ranked(np.array([1.0]), np.array([0.5]))
     seen = (true + np.sqrt(0.5) * rng.normal(size=true.shape)).ravel()
     one, other = rng.permutation(4000), rng.permutation(4000)
     right = (np.sign(seen[one] - seen[other]) == np.sign(true[one, 0] - true[other, 0])).mean()
-    assert of.at(Shape(1.0), 10) == pytest.approx(right, abs=0.02)
-    assert of.at(Shape(1.0), 10) == pytest.approx(0.5 + np.arcsin(np.sqrt(2 / 3)) / np.pi)
+    assert predicted == pytest.approx(right, abs=0.02)
+    assert predicted == pytest.approx(0.5 + np.arcsin(np.sqrt(2 / 3)) / np.pi)
 
 
 def test_with_a_target_each_option_has_the_fewest_groups_and_the_cheapest_stands_first(scores):
@@ -286,9 +296,10 @@ def test_a_part_below_zero_counts_as_zero_and_is_named():
     reads = pilot_of(scores)
     of = goals.predictor(reads, design(reads, "balanced"), asked("mean"))
     assert of.truncated == ("what groups share",)
-    assert of.parts.between[0] < 0
-    within = float(of.parts.within[0, 0])
-    assert of.at(Shape(2.0), 50) == pytest.approx(of.width(Shape(2.0), 50) * np.sqrt(within / 2 / 50))
+    (influence,) = pilot.mean_influence(reads, design(reads, "balanced")).T
+    parts = parts_of(influence, reads.unit)
+    assert parts.between < 0
+    assert of.at(Shape(2.0), 50) == pytest.approx(stats.t.ppf(0.975, 49) * np.sqrt(float(parts.within[0]) / 2 / 50))
     rows = advice.estimate(scores, goal="mean", target=0.1, budget=None, **OPTIONS)
     assert "below 0: what groups share" in set(rows.query("readout == 'hard' and kind == 'option'")["flag"])
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from rubric_order.base.keys import BASELINE
@@ -20,6 +22,11 @@ def select_condition(estimates: pd.DataFrame, condition: str) -> pd.DataFrame:
     conditions = estimates["condition"]
     mask = (conditions == condition) | conditions.isna() | (conditions == "")
     return estimates[mask].drop(columns="condition").reset_index(drop=True)
+
+
+def pairs(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Each two conditions; the baseline is the second of its pairs."""
+    return combinations(sorted(names, key=lambda name: (name == BASELINE, name)), 2)
 
 
 def parts(name: str) -> set[str]:

@@ -227,6 +227,16 @@ class Evidence:
         """True if the scores of the main readout vary so little that an order can hardly change them."""
         return self.one_score or (self.main.saturated and self.commonest_share < uniformity.COMMONEST)
 
+    @property
+    def unlinked(self) -> bool:
+        """True if probabilities decide on single items, and scores may be of other answers.
+
+        With a known temperature, both are of one answer, but for second requests.
+        """
+        both = self.hard is not None and self.spread.readout == Readout.SOFT
+        others = math.isnan(self.temperature) or any(row["second"] for row in self.causes_of(causes.WRITTEN))
+        return both and not self.written_spread.shown and others
+
     def causes_of(self, name: str) -> list[Row]:
         """Rows of a cause."""
         return [row for row in self.causes if row["cause"] == name]

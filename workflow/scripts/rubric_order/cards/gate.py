@@ -14,7 +14,7 @@ import numpy as np
 
 from rubric_order.base.errors import InputError
 from rubric_order.cards import drift as drifts
-from rubric_order.cards import history
+from rubric_order.cards import history, limits
 from rubric_order.cards.anchors import Anchors
 from rubric_order.cards.limits import CANNOT_TELL, FAILED, PASSED, Finding, name
 from rubric_order.cards.record import CardRecord
@@ -63,14 +63,8 @@ def check(
         if key in partners:
             raise InputError(f"{where}: two cards are compared with {key!r:.100} of {baseline_where}; expected one")
         partners[key] = card, other, anchors
-    seen = {
-        key: history.Seen(judge=card["judge"], anchors=anchors.drop_names().to_dict())
-        for key, (card, _, anchors) in partners.items()
-    }
-    first = {
-        key: history.Seen(judge=other["judge"], anchors=anchors_of(other, baseline_where).drop_names().to_dict())
-        for key, (_, other, _) in partners.items()
-    }
+    seen = {key: _seen(card, where) for key, (card, _, _) in partners.items()}
+    first = {key: _seen(other, baseline_where) for key, (_, other, _) in partners.items()}
     place = _place(runs, seen, first, run, new_reads)
     findings: list[Finding] = []
     by_card: dict[str, list[drifts.Drift]] = {}
@@ -159,6 +153,10 @@ def _copy(of: str) -> str:
     )
 
 
+def _seen(card: CardRecord, where: object) -> history.Seen:
+    return history.Seen(judge=card["judge"], anchors=anchors_of(card, where).drop_names().to_dict())
+
+
 def anchors_of(card: CardRecord, where: object) -> Anchors:
     """Anchors of a card that has them, complete."""
     if "anchors" not in card:
@@ -234,9 +232,8 @@ def _first(items: Sequence[str]) -> str:
 
 def _finding(card: str, drift: drifts.Drift, max_drift: float | None, reused: bool) -> Finding:
     if max_drift is not None and drift.quantity == drifts.SCORE:
-        inside = -max_drift <= drift.low and drift.high <= max_drift
-        outside = drift.low > max_drift or drift.high < -max_drift
-        outcome = PASSED if inside else FAILED if outside and not reused else CANNOT_TELL
+        outcome = limits.decision(drift.low, drift.high, max_drift)
+        outcome = CANNOT_TELL if outcome == FAILED and reused else outcome
         text = f"drift of the {drift.label} within {max_drift:g} points"
         return Finding(
             card, text, outcome, drift.words + (_excluded(drift, max_drift) if outcome == CANNOT_TELL else "")

@@ -7,13 +7,12 @@ import numpy as np
 
 from rubric_order.base.readouts import Readout
 from rubric_order.cards.evidence import Evidence, ReadoutResults
-from rubric_order.methods.position import order_tests, planning_groups, sampling
-from rubric_order.methods.position.planning_groups import Errors, Needed, Spread
+from rubric_order.methods.position import causes, order_tests, planning_groups, sampling
+from rubric_order.methods.position.planning_groups import Errors, Needed, Spread, size
 from rubric_order.methods.uncertainty import distributions
 
 TWICE = "where orderings are read once, what the order does to single items cannot be told from chance"
 SATURATED = "the written scores are saturated"
-BOUNDS = 0.02  # least distance of the share of pairs of reads that differ from 0 and from its maximum
 
 
 class Groups(NamedTuple):
@@ -106,8 +105,7 @@ def _errors(evidence: Evidence) -> Errors | None:
     log_odds, points, exponent = evidence.log_odds, evidence.points, 0.0
     low, high = evidence.exponent
     if evidence.soft and evidence.hard and low <= 1 <= high:  # with more groups, expected scores would decide points
-        points, width = evidence.soft, 2 * distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2)
-        exponent = (high - low) / width
+        points, exponent = evidence.soft, sampling.error(low, high)
     if not (evidence.crossed and evidence.readouts and evidence.independent_groups > 2):
         return None
     preference, shifts = np.array(log_odds.preference_errors), np.array(points.shift_errors)
@@ -123,12 +121,13 @@ def _errors(evidence: Evidence) -> Errors | None:
         n=evidence.n,
         groups=evidence.independent_groups,
         log_odds=preference,
-        one_place=_size(preference) * model.one_place / _size(model.log_odds),
+        one_place=planning_groups.one_place(preference, model),
         points=shifts,
         written=written,
         exponent=exponent,
         interaction=log_odds.interaction_error,
         spread=_spread(evidence),
+        beyond=_beyond(evidence, model),
         by=evidence.deciding if not exponent else order_tests.deciding(hard=True, known=1.0, drawn=True),
         differ=evidence.discordant_share,
         reads=evidence.n_reads / evidence.n_groups / evidence.n_orderings,
@@ -139,12 +138,10 @@ def _model(evidence: Evidence, readout: ReadoutResults, times: float) -> Errors:
     """Expected errors of a judge whose pairs of reads differ as often as in the evidence, read `times` times as
     often.
     """
-    most = 1 - 1 / evidence.n
-    differ = evidence.discordant_share if evidence.discordant_share == evidence.discordant_share else most / 2
     often = max(1.0, evidence.n_reads / evidence.n_items / evidence.n_orderings)
-    return planning_groups.expected(
+    return planning_groups.like(
         evidence.n,
-        round(min(max(differ, BOUNDS), most - BOUNDS), 3),
+        evidence.discordant_share,
         orderings=evidence.n_orderings,
         repeats=max(round(often * times), 1),
         items=evidence.n_items / evidence.n_groups,
@@ -161,14 +158,29 @@ def _spread(evidence: Evidence) -> Spread:
     of = evidence.spread
     if not of.sd.known:
         return Spread(0.0, 0.0, False) if of.shown else Spread(0.0, math.nan, False)
-    df = evidence.independent_groups - 1
-    apart = float(distributions.t_quantile((1 + of.confidence) / 2, df) - distributions.t_quantile(1 - of.level, df))
+    apart = _apart(evidence, of.confidence, of.level)
     variance, outer, inner = (value**2 for value in (of.sd.estimate, of.sd.high, of.reach))
     if of.logarithm and variance > 0:
         return Spread(variance, variance * math.log(outer / inner) / apart, True)
     if not of.sd.low > 0:
         variance = _model(evidence, evidence.hard or evidence.log_odds, 2).spread.variance
     return Spread(variance, (outer - inner) / apart, False)
+
+
+def _beyond(evidence: Evidence, model: Errors) -> float:
+    """`Errors.beyond` from the ends of intervals."""
+    rows = evidence.causes_of(causes.WRITTEN) if evidence.unlinked else []
+    if not rows:
+        return 0.0
+    outer, inner = rows[0]["high"] ** 2, (rows[0]["bound"] / sampling.FIRST_ORDER) ** 2
+    apart = _apart(evidence, causes.CONFIDENCE, causes.LEVEL)
+    return model.beyond if outer <= 0 else float((outer - inner) / apart)
+
+
+def _apart(evidence: Evidence, confidence: float, level: float) -> float:
+    """Distance of the upper ends of two intervals, in standard errors."""
+    df = evidence.independent_groups - 1
+    return float(distributions.t_quantile((1 + confidence) / 2, df) - distributions.t_quantile(1 - level, df))
 
 
 def _repeated(evidence: Evidence, errors: Errors) -> Errors:
@@ -178,18 +190,14 @@ def _repeated(evidence: Evidence, errors: Errors) -> Errors:
     def halved(seen: Any, chance: Any, rest: Any) -> Any:
         return np.sqrt(np.maximum(np.square(seen) - np.square(chance) + np.square(rest), np.square(rest)))
 
-    shrinks = _size(halved(errors.log_odds, _size(now.log_odds), _size(then.log_odds))) / _size(errors.log_odds)
+    shrinks = size(halved(errors.log_odds, size(now.log_odds), size(then.log_odds))) / size(errors.log_odds)
     return errors._replace(
         log_odds=errors.log_odds * shrinks,
         one_place=errors.one_place * shrinks,
-        points=halved(errors.points, _size(now.points), _size(then.points)),
+        points=halved(errors.points, size(now.points), size(then.points)),
         interaction=float(halved(errors.interaction, now.interaction, then.interaction)),
         spread=then.spread,
     )
-
-
-def _size(values: np.ndarray) -> float:
-    return float(np.sqrt(np.square(values).mean()))
 
 
 def sentence(found: Groups) -> str:

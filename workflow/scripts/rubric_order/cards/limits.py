@@ -93,7 +93,8 @@ def _ends(card: Mapping[str, Any], key: str) -> tuple[float | None, float | None
     return card.get(key), card.get(f"{key}_low"), card.get(f"{key}_high")
 
 
-def _outcome(low: float | None, high: float | None, limit: float) -> str:
+def decision(low: float | None, high: float | None, limit: float) -> str:
+    """Whether an interval is within a limit or outside."""
     if low is None or high is None:
         return CANNOT_TELL
     if -limit <= low and high <= limit:
@@ -103,7 +104,7 @@ def _outcome(low: float | None, high: float | None, limit: float) -> str:
 
 def _within(about: str, text: str, ends: tuple[Any, ...], limit: float, blind: str) -> Finding:
     _, low, high = ends
-    return _finding(about, text, _outcome(low, high, limit), _written(*ends), blind)
+    return _finding(about, text, decision(low, high, limit), _written(*ends), blind)
 
 
 def _agrees(about: str, agreement: Mapping[str, Any] | None, limit: float, blind: str) -> Finding:
@@ -135,7 +136,7 @@ def _preferences(about: str, card: CardRecord, limit: float, blind: str) -> Find
     readouts = card.get("readouts", {})
     decides = card.get("decided_by", {}).get("log_odds", Readout.HARD)
     preferences = (readouts.get(decides) or readouts.get(Readout.SOFT) or {}).get("preference") or []
-    outcomes = {_outcome(preference["log_odds_low"], preference["log_odds_high"], limit) for preference in preferences}
+    outcomes = {decision(preference["log_odds_low"], preference["log_odds_high"], limit) for preference in preferences}
     outcome = FAILED if FAILED in outcomes else PASSED if outcomes == {PASSED} else CANNOT_TELL
     values = [preference["log_odds"] for preference in preferences if preference["log_odds"] is not None]
     words = ", ".join(f"{value:+z.2f}" for value in values) or "not known"

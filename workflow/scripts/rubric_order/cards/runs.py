@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rubric_order.base.errors import InputError
-from rubric_order.cards import drift, limits, row, summary
+from rubric_order.cards import drift, limits, row, spread, summary
 from rubric_order.cards.anchors import Anchors
 from rubric_order.cards.record import CardRecord
 from rubric_order.pages import page as pages
@@ -107,11 +107,11 @@ def content(found: Iterable[History]) -> list[dict[str, Any]]:
                     "run": run.run,
                     "suite": run.card.get("anchors", {}).get("suite"),
                     "verdict": run.card["verdict"],
-                    "points": _number(row.points(run.card).estimate),
-                    "points_low": _number(row.points(run.card).low),
-                    "points_high": _number(row.points(run.card).high),
+                    "points": spread.number(row.points(run.card).estimate),
+                    "points_low": spread.number(row.points(run.card).low),
+                    "points_high": spread.number(row.points(run.card).high),
                     **{
-                        cell.label.replace(" ", "_"): _number(cell.sort)
+                        cell.label.replace(" ", "_"): spread.number(cell.sort)
                         for cell in row.cells(run.card)
                         if cell.label not in ("verdict", "points", row.COST)
                     },
@@ -157,7 +157,3 @@ def _drawn(runs: Sequence[Run]) -> dict[str, Any]:
         if shift.known
     ]
     return {"marks": marks, "reach": f"{reach:.2f}", "width": WIDTH, "height": HEIGHT}
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)

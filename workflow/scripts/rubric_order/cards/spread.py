@@ -144,17 +144,18 @@ def content(of: Spread) -> dict[str, Any]:
     intervals = {"sd": of.sd, "scores_changed": of.scores, "best_changed": of.best, "one_read": of.one_read}
     for name, values in intervals.items():
         for end, value in zip(ENDS, values, strict=True):
-            entries[f"{name}{end}"] = _number(value)
+            entries[f"{name}{end}"] = number(value)
     for end, value in zip(ENDS, of.needed, strict=True):
         entries[f"orderings_needed{end}"] = int(value) if math.isfinite(value) else None
     has_number = of.needed.known
     entries["orderings_read"] = of.orderings if has_number else None
     entries["orderings_suffice"] = math.isfinite(of.needed.estimate) if has_number else None
     entries["orderings_at_most"] = of.at_most if has_number else None
-    return entries | {"reach": _number(of.reach), "margin": _number(of.margin)}
+    return entries | {"reach": number(of.reach), "margin": number(of.margin)}
 
 
-def _number(value: float) -> float | None:
+def number(value: float) -> float | None:
+    """A value as JSON has it."""
     return None if math.isnan(value) else float(value)
 
 

@@ -296,15 +296,9 @@ def _beyond(evidence: Evidence, row: Row) -> str:
 
 
 def _open_readouts(evidence: Evidence) -> Iterator[str]:
-    """The sentence that written scores are not shown to follow the option probabilities that decide on single items.
-
-    With a known temperature, both come from one answer of a judge that was asked here, but for second requests.
-    """
-    if not evidence.hard or evidence.spread.readout != Readout.SOFT or evidence.written_spread.shown:
-        return
-    for row in evidence.causes_of(causes.WRITTEN):
-        one_answer = not (math.isnan(evidence.temperature) or row["second"])
-        if not one_answer and not row["bound"] < evidence.spread.margin and not row["low"] > 0:
+    """The sentence that written scores are not shown to follow the option probabilities that decide on single items."""
+    for row in evidence.causes_of(causes.WRITTEN) if evidence.unlinked else ():
+        if not row["bound"] < evidence.spread.margin and not row["low"] > 0:
             size = "not known" if math.isnan(row["bound"]) else f"{_beyond(evidence, row)}, not shown to be less"
             yield f"What positions do to single written scores beyond their probabilities is {size}: read more items."
 

@@ -9,6 +9,7 @@ from rubric_order import commands
 
 
 def plan_groups(
+    context: typer.Context,
     reads: Annotated[Path | None, typer.Argument(help="Reads of a pilot; a file as of audit.")] = None,
     levels: Annotated[int | None, typer.Option(help="Number of score levels.")] = None,
     pairs_differ: Annotated[
@@ -16,6 +17,13 @@ def plan_groups(
     ] = None,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Option probabilities are known, and answers are drawn from them.")
+    ] = False,
+    temperature_known: Annotated[
+        bool,
+        typer.Option(
+            "--temperature-known",
+            help="Scores and probabilities are of one answer, as of a judge that a study or certify asks.",
+        ),
     ] = False,
     orderings: Annotated[
         int | None,
@@ -53,17 +61,8 @@ def plan_groups(
     """
     from rubric_order.library import planning
 
-    expected = {
-        "levels": levels,
-        "pairs_differ": pairs_differ,
-        "probabilities": probabilities or None,
-        "orderings": orderings,
-        "repeats": repeats,
-        "items_per_group": items_per_group,
-        "within_group": within_group,
-        "prompt_noise": prompt_noise,
-    }
-    settings = {name: value for name, value in expected.items() if value is not None}
+    expected = {name: context.params[name] for name in planning.EXPECTED}
+    settings = {name: value for name, value in expected.items() if value is not None and value is not False}
     sought = {"effect": effect, "effect_points": effect_points, "power": power}
     plans = planning.plan_pilot(reads, settings, **sought) if reads else [planning.plan_judge(settings, **sought)]
     if as_json:

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +14,11 @@ from rubric_order.methods.position import planning_groups
 from rubric_order.methods.position.planning_groups import Needed
 
 MARGINS = (estimates.LOG_ODDS, estimates.POINTS, estimates.SPREAD)
+AIMS = ("biased by a position", "biased by the usual ordering", "equivalent", "equivalent with repeats")
 LEVELS = (2, 10)
+ANSWERS = ("levels", "pairs_differ", "probabilities", "temperature_known")
+EXPECTED = (*ANSWERS, "orderings", "repeats", "items_per_group", "within_group", "prompt_noise")  # options on a judge
+ONE_ANSWER = "temperature_known"  # scores and probabilities are of one answer
 SATURATED = 0.05  # with a smaller share of pairs that differ, written scores can hardly show a preference
 
 
@@ -57,14 +63,15 @@ class Plan(NamedTuple):
 def plan_pilot(
     reads: Path, given: Mapping[str, Any], *, effect: float, effect_points: float, power: float
 ) -> list[Plan]:
-    """Numbers of groups that each judge's card needs, if groups are like those of the pilot; `given` must be empty."""
-    if given:
-        options = ", ".join(_option(name) for name in given)
+    """Numbers of groups that each judge's card needs, if groups are like the pilot's; `given`: only `ONE_ANSWER`."""
+    if set(given) - {ONE_ANSWER}:
+        options = ", ".join(_option(name) for name in given if name != ONE_ANSWER)
         raise InputError(f"{reads}: the reads say this themselves; expected no {options}")
     _sought(effect, effect_points, power)
     plans = []
     for card in results.bias_card(reads):
-        needed = groups.needed_groups(card.evidence, effects=(effect, effect_points), power=power)
+        evidence = replace(card.evidence, temperature=1.0) if ONE_ANSWER in given else card.evidence
+        needed = groups.needed_groups(evidence, effects=(effect, effect_points), power=power)
         if needed is None:
             wanted = "several orderings with every score in every position, and scores that vary"
             raise InputError(f"{reads}: judge {card.judge!r} has no standard errors to plan by; expected {wanted}")
@@ -80,44 +87,29 @@ def plan_judge(given: Mapping[str, Any], *, effect: float, effect_points: float,
         if name not in given:
             raise InputError(f"expected a file of reads, or {_option('levels')} and {_option('pairs_differ')}")
     n, differ, soft = given["levels"], given["pairs_differ"], "probabilities" in given
-    if not LEVELS[0] <= n <= LEVELS[1]:
-        raise InputError(f"--levels: expected a number from {LEVELS[0]} to {LEVELS[1]}, found {n}")
-    if not 0 < differ < 1 - 1 / n:
-        most = f"{1 - 1 / n:.2g}, as of a judge that rolls dice"
-        raise InputError(f"--pairs-differ: expected a share above 0 and below {most}, found {differ:g}")
-    settings = {"orderings": n if n == 2 else 2 * n, "repeats": 1, "items_per_group": 1.0, "within_group": 0.0}
-    settings |= {"prompt_noise": planning_groups.PROMPT_NOISE} | {k: given[k] for k in given if k in settings}
-    settings |= {k: given[k] for k in given if k == "prompt_noise"}
+    _check("levels", LEVELS[0] <= n <= LEVELS[1], f"a number from {LEVELS[0]} to {LEVELS[1]}", n)
     balanced = (n,) if n == 2 else (n, 2 * n)
-    if settings["orderings"] not in balanced:
-        allowed = " or ".join(map(str, balanced))
-        wanted = f"expected {allowed}, so that every score stands in every position equally often"
-        raise InputError(f"--orderings: {wanted}, found {settings['orderings']}")
-    if settings["repeats"] < 1:
-        raise InputError(f"--repeats: expected 1 or more, found {settings['repeats']}")
-    if not settings["items_per_group"] >= 1:
-        raise InputError(f"--items-per-group: expected 1 or more, found {settings['items_per_group']:g}")
-    if not 0 <= settings["within_group"] <= 1:
-        raise InputError(f"--within-group: expected a correlation from 0 to 1, found {settings['within_group']:g}")
-    if not 0 < settings["prompt_noise"] < math.inf:
-        raise InputError(f"--prompt-noise: expected a number above 0, found {settings['prompt_noise']:g}")
+    settings = {"orderings": balanced[-1], "repeats": 1, "items_per_group": 1.0, "within_group": 0.0}
+    settings |= {"prompt_noise": planning_groups.PROMPT_NOISE}
+    settings |= {name: given[name] for name in given if name in settings}
+    orderings, repeats, items, within, prompt_noise = settings.values()
+    most, allowed = f"{1 - 1 / n:.2g}, as of a judge that rolls dice", " or ".join(map(str, balanced))
+    for name, holds, expected in (
+        ("pairs_differ", 0 < differ < 1 - 1 / n, f"a share above 0 and below {most}"),
+        ("orderings", orderings in balanced, f"{allowed}, so that every score stands in every position equally often"),
+        ("repeats", repeats >= 1, "1 or more"),
+        ("items_per_group", items >= 1, "1 or more"),
+        ("within_group", 0 <= within <= 1, "a correlation from 0 to 1"),
+        ("prompt_noise", 0 < prompt_noise < math.inf, "a number above 0"),
+    ):
+        _check(name, holds, expected, settings.get(name, differ))
 
-    def errors(times: int) -> planning_groups.Errors:
-        return planning_groups.expected(
-            n,
-            differ,
-            orderings=settings["orderings"],
-            repeats=settings["repeats"] * times,
-            items=settings["items_per_group"],
-            within=settings["within_group"],
-            soft=soft,
-            prompt_noise=settings["prompt_noise"],
-        )
-
-    single = errors(1)
-    once = not soft and settings["repeats"] == 1
+    model = partial(planning_groups.expected, n, differ, orderings=orderings, items=items, within=within, soft=soft)
+    model = partial(model, prompt_noise=prompt_noise, one_answer=ONE_ANSWER in given)
+    once = not soft and repeats == 1
     effects = (effect, effect_points)
-    needed = groups.planned(single, MARGINS, effects=effects, power=power, repeated=errors(2) if once else None)
+    repeated = model(repeats=2) if once else None
+    needed = groups.planned(model(repeats=repeats), MARGINS, effects=effects, power=power, repeated=repeated)
     if not soft and differ < SATURATED:
         never = Needed(math.inf, groups.SATURATED)
         needed = needed._replace(log_odds=never, points=never, equivalent=never, repeated=None)
@@ -125,32 +117,27 @@ def plan_judge(given: Mapping[str, Any], *, effect: float, effect_points: float,
         needed = needed._replace(equivalent=Needed(math.inf, groups.TWICE))
     elif once:  # the reads of an item hardly differ
         needed = needed._replace(repeated=None)
-    reads = settings["orderings"] * settings["repeats"] * settings["items_per_group"]
-    return Plan("", needed, reads, _notes(needed))
+    return Plan("", needed, orderings * repeats * items, _notes(needed))
 
 
 def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+def _check(name: str, holds: bool, expected: str, value: float) -> None:
+    if not holds:
+        raise InputError(f"{_option(name)}: expected {expected}, found {value:g}")
+
+
 def _sought(effect: float, effect_points: float, power: float) -> None:
     for name, value in (("effect", effect), ("effect_points", effect_points)):
-        if not 0 < value < math.inf:
-            raise InputError(f"{_option(name)}: expected a number above 0, found {value:g}")
-    if not 0.05 < power < 1:
-        raise InputError(f"--power: expected a share above 0.05 and below 1, found {power:g}")
+        _check(name, 0 < value < math.inf, "a number above 0", value)
+    _check("power", 0.05 < power < 1, "a share above 0.05 and below 1", power)
 
 
 def _notes(found: groups.Groups) -> list[str]:
     """Reasons why no number of groups is enough, each once."""
-    named = [
-        ("biased by a position", found.log_odds),
-        ("biased by the usual ordering", found.points),
-        ("equivalent", found.equivalent),
-        ("equivalent with repeats", found.repeated),
-    ]
-    why: dict[str, list[str]] = {}
-    for name, of in named:
-        if of and math.isinf(of.groups):
-            why.setdefault(of.why, []).append(name)
-    return [f"No number is enough for {', '.join(goals)}: {reason}." for reason, goals in why.items()]
+    aims = dict(zip(AIMS, (found.log_odds, found.points, found.equivalent, found.repeated), strict=True))
+    never = {aim: needed.why for aim, needed in aims.items() if needed and math.isinf(needed.groups)}
+    by_reason = {why: ", ".join(aim for aim in never if never[aim] == why) for why in never.values()}
+    return [f"No number is enough for {listed}: {why}." for why, listed in by_reason.items()]

@@ -4,7 +4,6 @@ for groups of other sizes.
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,20 +13,20 @@ from rubric_order.methods.advice import variances
 from rubric_order.methods.advice.designs import Design
 from rubric_order.methods.advice.pilot import Pilot, Unknown
 from rubric_order.methods.advice.variances import Shape
-from rubric_order.methods.position import order_tests, planning_groups, sampling, selections, spread, uniformity
+from rubric_order.methods.position import (
+    causes,
+    order_tests,
+    planning_groups,
+    sampling,
+    selections,
+    spread,
+    uniformity,
+)
 from rubric_order.methods.position.blocks import Block, matrix_of
 from rubric_order.methods.position.planning_groups import Errors, Spread
 from rubric_order.methods.uncertainty import additive, distributions
 
-BOUNDS = 0.02  # least distance of the share of differing pairs from both 0 and its largest value
 CONFIDENCE = 0.95  # confidence of the interval that shows whether a spread is above 0
-
-
-class Spreads(NamedTuple):
-    """Spread between single items in the pilot; see `planning_groups.Spread`."""
-
-    variance: float
-    logarithm: bool
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class CardErrors:
     repeats: int
     sums: dict[str, np.ndarray]
     least: np.ndarray
-    spread: Spreads | None
+    spread: Spread | None
     by: order_tests.Deciding
     soft: bool
     exponent: float
@@ -63,12 +62,13 @@ class CardErrors:
             n=self.n,
             groups=effective,
             log_odds=errors["positions"],
-            one_place=_size(errors["positions"]) * model.one_place / _size(model.log_odds),
+            one_place=planning_groups.one_place(errors["positions"], model),
             points=errors["points"],
             written=errors["written"],
             exponent=self.exponent * math.sqrt(self.groups / effective),
             interaction=float(errors["interaction"][0]) if self.n > 2 else math.nan,
             spread=self._spread(errors, effective, model),
+            beyond=float(errors["beyond"][0]) if "beyond" in errors else 0.0,
             by=self.by,
             differ=model.differ,
             reads=model.reads,
@@ -95,11 +95,9 @@ class CardErrors:
 
     def _model(self, shape: Shape) -> Errors:
         """Expected errors of a judge with the pilot's share of differing pairs, see `planning_groups.expected`."""
-        most = 1 - 1 / self.n
-        differ = most / 2 if math.isnan(self.differ) else self.differ
-        return planning_groups.expected(
+        return planning_groups.like(
             self.n,
-            round(min(max(differ, BOUNDS), most - BOUNDS), 3),
+            self.differ,
             orderings=self.orderings,
             repeats=self.repeats,
             items=shape.items,
@@ -121,7 +119,7 @@ class CardErrors:
 def card_errors(pilot: Pilot, design: Design, *, temperature: float | None) -> CardErrors:
     """Contributions to the estimates that decide a card, from a pilot's reads by a design. Raises `Unknown`."""
     part = pilot.part(design)
-    by, exponent = _deciding(part, math.nan if temperature is None else temperature)
+    by, exponent, power = _deciding(part, math.nan if temperature is None else temperature)
     variety = selections.variety(part, Readout.HARD) if _has(part, "score") else None
     if Readout.HARD in by and (variety is None or uniformity.is_saturated(variety.commonest, variety.discordant_share)):
         raise Unknown("the written scores are saturated, so that hardly anything shows what an order changes")
@@ -143,6 +141,9 @@ def card_errors(pilot: Pilot, design: Design, *, temperature: float | None) -> C
     sums = {name: variances.unit_sums(values, unit) for name, values in influences.items()}
     if spreads is not None:
         sums["spread"] = variances.unit_sums(moved, part.units("group", chosen))
+    beyond = causes.beyond(part, power) if len(shifts) > 1 else None
+    if beyond is not None and (temperature is None or beyond.second):
+        sums["beyond"] = variances.unit_sums(beyond.variance[:, None], part.units("group", beyond.items))
     least = pilots.least_of_positions(fit, n)
     if not (variances.parts(sums["points"].sum(axis=0)).variance(Shape(1.0), 1) > additive.ROUNDING**2).all():
         raise Unknown("no item's scores differ between orderings, so that no error is known")
@@ -160,25 +161,25 @@ def _has(block: Block, column: str) -> bool:
     return column in block.table and bool(block.table[column].notna().any())
 
 
-def _deciding(block: Block, temperature: float) -> tuple[order_tests.Deciding, float]:
-    """Readouts that would decide a card of a study with more groups, and the standard error of `sampling.exponent`."""
+def _deciding(block: Block, temperature: float) -> tuple[order_tests.Deciding, float, float]:
+    """Readouts that would decide a card of a study with more groups; error and value of `sampling.exponent`."""
     hard = _has(block, "score")
     column = selections.READOUTS[Readout.SOFT]
     is_read = (
         block.table[column].notna().to_numpy() if column in block.table else np.zeros(len(block.table), dtype=bool)
     )
-    low = high = math.nan
+    power = low = high = math.nan
     both = is_read & block.table[selections.READOUTS[Readout.HARD]].notna().to_numpy() if hard else is_read & False
     if both.any():
         shares = matrix_of(block.table.loc[both, column].to_numpy())
         place = block.table.loc[both, selections.READOUTS[Readout.HARD]].to_numpy(dtype=int) - 1
         group = np.unique(block.units("group")[block.item[both]], return_inverse=True)[1]
-        _, low, high = sampling.exponent(shares, place, group)
+        power, low, high = sampling.exponent(shares, place, group)
     if both.any() and low <= 1 <= high:  # more groups would show that expected scores decide points
-        width = 2 * float(distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2))
-        return order_tests.deciding(hard=True, known=1.0, drawn=True), (high - low) / width
+        by = order_tests.deciding(hard=True, known=1.0, drawn=True)
+        return by, sampling.error(low, high), power
     drawn = order_tests.drawn_as_they_are(low, high, temperature)
-    return order_tests.deciding(hard=hard, known=float(is_read.mean()), drawn=drawn), 0.0
+    return order_tests.deciding(hard=hard, known=float(is_read.mean()), drawn=drawn), 0.0, power
 
 
 def _shift_influences(block: Block, column: str) -> np.ndarray:
@@ -195,7 +196,7 @@ def _shift_influences(block: Block, column: str) -> np.ndarray:
     return shape[0] * fit.influence
 
 
-def _spread_influences(block: Block, readout: Readout) -> tuple[Spreads | None, np.ndarray, np.ndarray]:
+def _spread_influences(block: Block, readout: Readout) -> tuple[Spread | None, np.ndarray, np.ndarray]:
     """Spread between single items (None if it cannot be estimated), contributions of its k items, shape (k, 1), and
     which they are, shape (m,).
     """
@@ -214,8 +215,4 @@ def _spread_influences(block: Block, readout: Readout) -> tuple[Spreads | None, 
     variance = float(item_variance.mean()) + added
     if math.isnan(variance):
         return nothing
-    return Spreads(variance, not noise.any()), (item_variance - item_variance.mean())[:, None], chosen
-
-
-def _size(values: np.ndarray) -> float:
-    return float(np.sqrt(np.square(values).mean()))
+    return Spread(variance, math.nan, not noise.any()), (item_variance - item_variance.mean())[:, None], chosen

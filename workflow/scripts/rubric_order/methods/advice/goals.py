@@ -2,6 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -33,6 +34,11 @@ OF_CARDS = (EQUIVALENT, BIAS, SHIFT)
 CROSSED = (PREFERENCE, *OF_CARDS)  # goals for which every score has to stand in every position
 FEWEST_GROUPS = pilots.FEWEST_GROUPS  # effective ones of an option
 _NO_VARIANCE = 1e-12
+# From a share of pairs to the log of the ratio of standard deviations, item / error, and back.
+RATIO: tuple[Transform, Transform] = (
+    lambda share: np.log(np.tan(np.pi * (share - 0.5))),
+    lambda ratio: 0.5 + np.arctan(np.exp(ratio)) / np.pi,
+)
 
 
 class Margins(NamedTuple):
@@ -56,10 +62,14 @@ class Asked:
 
 @dataclass(frozen=True)
 class Predictor(ABC):
-    """Prediction of a goal's precision for a design and any groups. `truncated` names variances below 0."""
+    """Prediction of a goal's precision for a design and any groups.
+
+    `truncated` names variances below 0; `value` is the pilot's estimate of what is predicted.
+    """
 
     asked: Asked = field(repr=False)
     truncated: tuple[str, ...]
+    value: float = field(default=math.nan, kw_only=True)
 
     @abstractmethod
     def at(self, shape: Shape, groups: float) -> float:
@@ -73,21 +83,20 @@ class Predictor(ABC):
         """True if the worse end of the interval for `groups` groups is at least as good as a target."""
         return better(self.asked.goal, self.interval(shape, groups)[self.asked.goal not in RISING], target)
 
-    @property
-    def value(self) -> float:
-        """Estimate whose precision is predicted, from the pilot's reads by this design; NaN without an estimate."""
-        return math.nan
-
     def predicted(self, shape: Shape, groups: float) -> Interval:
         """The prediction with its interval."""
         return Interval(self.at(shape, groups), *self.interval(shape, groups))
 
 
 @dataclass(frozen=True)
-class _OfSums(Predictor):
-    """A goal that is predicted from sums over groups; `sizes` are those of the pilot's groups."""
+class SumsPredictor(Predictor):
+    """Prediction from sums over groups: `values` of the pilot, then without each part of its groups (of `sizes`);
+    `scale`: to the interval's scale, and back.
+    """
 
     sizes: np.ndarray = field(repr=False)
+    values: Callable[[Shape, float], np.ndarray] = field(repr=False)
+    scale: tuple[Transform, Transform] = field(default=(np.log, np.exp), repr=False)
 
     def at(self, shape: Shape, groups: float) -> float:
         return float(self.values(shape, groups)[0])
@@ -95,90 +104,9 @@ class _OfSums(Predictor):
     def interval(self, shape: Shape, groups: float) -> tuple[float, float]:
         return variances.log_interval(self.values(shape, groups), self.asked.confidence, self.sizes, *self.scale)
 
-    @property
-    def scale(self) -> tuple[Transform, Transform]:
-        """Function to the scale of the interval, and back."""
-        return np.log, np.exp
-
-    @abstractmethod
-    def values(self, shape: Shape, groups: float) -> np.ndarray:
-        """Prediction from the pilot, then without each part of its groups, shape (1 + n_parts,)."""
-
-    def width(self, shape: Shape, groups: float) -> float:
-        """Half-width of an interval, in standard errors, by Student's t over groups."""
-        return float(distributions.t_quantile((1 + self.asked.confidence) / 2, max(groups * shape.freedom - 1, 1)))
-
 
 @dataclass(frozen=True)
-class _OfMean(_OfSums):
-    """Half-width of the interval of a mean score."""
-
-    parts: variances.Parts = field(repr=False)
-    mean: float
-
-    @property
-    def value(self) -> float:
-        return self.mean
-
-    def values(self, shape: Shape, groups: float) -> np.ndarray:
-        variance: np.ndarray = self.parts.variance(shape, groups)[:, 0]
-        return self.width(shape, groups) * np.sqrt(variance)
-
-
-@dataclass(frozen=True)
-class _OfR(_OfSums):
-    """Half-width of the interval of r; the interval is computed on Fisher's scale."""
-
-    parts: variances.Parts = field(repr=False)
-    z: np.ndarray = field(repr=False)
-
-    @property
-    def value(self) -> float:
-        return float(np.tanh(self.z[0]))
-
-    def values(self, shape: Shape, groups: float) -> np.ndarray:
-        reach = self.width(shape, groups) * np.sqrt(self.parts.variance(shape, groups)[:, 0])
-        return (np.tanh(self.z + reach) - np.tanh(self.z - reach)) / 2
-
-
-@dataclass(frozen=True)
-class _OfPreference(_OfSums):
-    """Half-width of the interval of a position's effect, mean over positions."""
-
-    parts: variances.Parts = field(repr=False)
-    least: np.ndarray = field(repr=False)
-    by_group: bool
-
-    def values(self, shape: Shape, groups: float) -> np.ndarray:
-        variance = np.maximum(self.parts.variance(shape, groups), self.least / shape.items / groups)
-        width = float(distributions.normal_quantile((1 + self.asked.confidence) / 2))
-        return (self.width(shape, groups) if self.by_group else width) * np.sqrt(variance).mean(axis=1)
-
-
-@dataclass(frozen=True)
-class _OfPairs(_OfSums):
-    """Share of pairs of items ranked as by the means over all orderings: 1/2 + arcsin(rho) / pi for normal scores.
-
-    Source: Sheppard (1899), On the application of the theory of error; rho squared is generalisability.
-    """
-
-    item: np.ndarray = field(repr=False)
-    error: np.ndarray = field(repr=False)
-
-    def values(self, shape: Shape, groups: float) -> np.ndarray:
-        item, error = np.maximum(self.item, 0), np.maximum(self.error, 0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            squared = np.where(item + error > _NO_VARIANCE, item / (item + error), np.nan)
-        return 0.5 + np.arcsin(np.sqrt(squared)) / np.pi
-
-    @property
-    def scale(self) -> tuple[Transform, Transform]:
-        """The log of the ratio of standard deviations, item / error, and back."""
-        return lambda share: np.log(np.tan(np.pi * (share - 0.5))), lambda ratio: 0.5 + np.arctan(np.exp(ratio)) / np.pi
-
-
-@dataclass(frozen=True)
-class _OfCard(Predictor):
+class CardPredictor(Predictor):
     """Share of `equivalent` studies, or the smallest bias that is found."""
 
     errors: CardErrors = field(repr=False)
@@ -197,7 +125,7 @@ class _OfCard(Predictor):
     def times(self, shape: Shape) -> tuple[float, float]:
         """Ends of the interval of the errors, as multiples of the errors."""
         tests_of = {BIAS: ("positions",), SHIFT: ("points", "written")}
-        kinds = tests_of.get(self.asked.goal, ("positions", "interaction", "points", "spread"))
+        kinds = tests_of.get(self.asked.goal, ("positions", "interaction", "points", "spread", "beyond"))
         return variances.log_interval(self.errors.scales(kinds, shape), self.asked.confidence, self.errors.sizes)
 
     def _at(self, shape: Shape, groups: float, times: float, *, enough: float = 0.0) -> float:
@@ -218,24 +146,71 @@ def predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
     if asked.goal == RANKED:
         return _pairs_predictor(pilot, design, asked)
     if asked.goal == PREFERENCE:
-        fit = pilots.fitted(part := pilot.part(design), pilot.readout)
-        drawn = _sums(pilots.position_influence(fit.items, part.n), part.units("group"))
-        parts, least = variances.parts(drawn), pilots.least_of_positions(fit.items, part.n)
-        _check_varies(parts.variance(pilot.shape, 1)[0] + least)
-        return _OfPreference(asked, _negative(parts), np.bincount(part.units("group")), parts, least, fit.by_group)
+        return _preference_predictor(pilot, design, asked)
     if asked.goal == R:
-        influence, rated, r = pilots.r_influence(pilot, design)
-        unit = np.unique(pilot.unit[rated], return_inverse=True)[1]
-        sizes = pilots.check_groups(unit, " of items with human scores")
-        drawn = _sums(influence, unit)
-        parts = variances.parts(drawn).mean()
-        draws = influence.shape[1]
-        moved = drawn[:, 3 : 3 + draws].mean(axis=1) / drawn[:, 1]
-        return _OfR(asked, _negative(parts), sizes, parts, np.arctanh(r).mean() + moved)
-    drawn = _sums(pilots.mean_influence(pilot, design), pilot.unit)
-    parts = variances.parts(drawn).mean()
+        return _r_predictor(pilot, design, asked)
+    parts = variances.parts(_sums(pilots.mean_influence(pilot, design), pilot.unit)).mean()
     _check_varies(parts.variance(pilot.shape, 1)[0])
-    return _OfMean(asked, _negative(parts), np.bincount(pilot.unit), parts, float(pilot.means(design).mean()))
+    return mean_predictor(asked, np.bincount(pilot.unit), parts, float(pilot.means(design).mean()))
+
+
+def _width(asked: Asked, shape: Shape, groups: float) -> float:
+    """Half-width of an interval, in standard errors, by Student's t over groups."""
+    return float(distributions.t_quantile((1 + asked.confidence) / 2, max(groups * shape.freedom - 1, 1)))
+
+
+def mean_predictor(asked: Asked, sizes: np.ndarray, parts: variances.Parts, mean: float) -> Predictor:
+    """Predictor of the half-width of the interval of a mean score."""
+
+    def values(shape: Shape, groups: float) -> np.ndarray:
+        variance: np.ndarray = parts.variance(shape, groups)[:, 0]
+        return _width(asked, shape, groups) * np.sqrt(variance)
+
+    return SumsPredictor(asked, _negative(parts), sizes, values, value=mean)
+
+
+def _r_predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
+    """Predictor of the half-width of the interval of r, which is computed on Fisher's scale."""
+    influence, rated, r = pilots.r_influence(pilot, design)
+    unit = np.unique(pilot.unit[rated], return_inverse=True)[1]
+    sizes = pilots.check_groups(unit, " of items with human scores")
+    drawn, draws = _sums(influence, unit), influence.shape[1]
+    parts = variances.parts(drawn).mean()
+    z = np.arctanh(r).mean() + drawn[:, 3 : 3 + draws].mean(axis=1) / drawn[:, 1]
+
+    def values(shape: Shape, groups: float) -> np.ndarray:
+        reach = _width(asked, shape, groups) * np.sqrt(parts.variance(shape, groups)[:, 0])
+        return np.asarray((np.tanh(z + reach) - np.tanh(z - reach)) / 2)
+
+    return SumsPredictor(asked, _negative(parts), sizes, values, value=float(np.tanh(z[0])))
+
+
+def _preference_predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
+    """Predictor of the half-width of the interval of a position's effect, mean over positions."""
+    fit = pilots.fitted(part := pilot.part(design), pilot.readout)
+    unit = part.units("group")
+    parts = variances.parts(_sums(pilots.position_influence(fit.items, part.n), unit))
+    least = pilots.least_of_positions(fit.items, part.n)
+    _check_varies(parts.variance(pilot.shape, 1)[0] + least)
+    normal = float(distributions.normal_quantile((1 + asked.confidence) / 2))
+
+    def values(shape: Shape, groups: float) -> np.ndarray:
+        variance = np.maximum(parts.variance(shape, groups), least / shape.items / groups)
+        mean: np.ndarray = np.sqrt(variance).mean(axis=1)
+        return (_width(asked, shape, groups) if fit.by_group else normal) * mean
+
+    return SumsPredictor(asked, _negative(parts), np.bincount(unit), values)
+
+
+def share_ranked(item: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """Share of pairs of items ranked as by the means over all orderings: 1/2 + arcsin(rho) / pi for normal scores.
+
+    Source: Sheppard (1899), On the application of the theory of error; rho squared is generalisability.
+    """
+    item, error = np.maximum(item, 0), np.maximum(error, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        squared = np.where(item + error > _NO_VARIANCE, item / (item + error), np.nan)
+    return np.asarray(0.5 + np.arcsin(np.sqrt(squared)) / np.pi)
 
 
 def _sums(influence: np.ndarray, unit: np.ndarray) -> np.ndarray:
@@ -284,7 +259,8 @@ def _pairs_predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
         error = error + max(shift, 0)
     if not item[0] + error[0] > _NO_VARIANCE:
         raise Unknown("items do not differ, so that there is nothing to rank")
-    return _OfPairs(asked, tuple(negative), sizes, item, error / design.orderings)
+    share = share_ranked(item, error / design.orderings)
+    return SumsPredictor(asked, tuple(negative), sizes, lambda shape, groups: share, RATIO)
 
 
 def _card_predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
@@ -298,7 +274,7 @@ def _card_predictor(pilot: Pilot, design: Design, asked: Asked) -> Predictor:
                 " (each ordering read twice, or option probabilities, would tell)" if errors.spread is None else ""
             )
             raise Unknown(f"{why}{repeats}")
-    return _OfCard(asked, negative, errors)
+    return CardPredictor(asked, negative, errors)
 
 
 def better(goal: str, one: float, other: float) -> bool:

@@ -4,7 +4,7 @@ import numpy as np
 
 from rubric_order.base.intervals import Interval
 from rubric_order.base.rows import Row
-from rubric_order.methods.agreement import correlations, variants
+from rubric_order.methods.agreement import correlations
 from rubric_order.methods.uncertainty import resampling
 
 
@@ -66,10 +66,3 @@ class Compared:
         ends = (jackknife.error, jackknife.low, jackknife.high, jackknife.p) if varies else (np.nan,) * 4
         row: Row = dict(zip(columns, (float(values[0]), *map(float, ends)), strict=True))
         return row | {"influence": values[1:] - values[0]}
-
-
-def share(told: np.ndarray, unit: np.ndarray, confidence: float) -> Row:
-    """Share of items, with an interval cut off at 0 and 1: `estimate`, `ci_low`, `ci_high` and `n_clusters`."""
-    row = variants.ratio(told, np.ones(len(told)), unit, confidence)
-    ends = {name: np.clip(row[name], 0, 1) for name in ("ci_low", "ci_high")}
-    return {"estimate": row["estimate"], "n_clusters": row["n_clusters"]} | ends

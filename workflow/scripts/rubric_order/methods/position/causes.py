@@ -16,13 +16,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.contracts.scores import CONSTRAINED
-from rubric_order.methods.position import order_tests, preference, repetition, spread
+from rubric_order.methods.position import order_tests, preference, repetition, sampling, spread
 from rubric_order.methods.position.blocks import Block, matrix_of
 from rubric_order.methods.uncertainty import additive, cluster_robust, rao_scott, resampling
 
@@ -33,12 +34,10 @@ MOST_ORDERINGS = 24  # of blocks that are tested
 FEWEST_ORDERINGS = 5  # without one of fewer, too little is left
 FEWEST_ITEMS = 20  # that were read in an ordering, if items have orderings of their own
 STEPS = np.linspace(0, 1, 11)
-FIRST_ORDER = 1.1  # what positions add to scores is some 10% larger than to first order, where it is .1 points
 TAIL = 1.645  # standard errors up to a one-sided bound at 5%
 CLEARLY = 2.0  # standard errors by which a position has more failures than others
 CELLS_AT_ONCE = 4_000_000
 CONFIDENCE = 0.95
-SINGULAR = 1e-6  # of the greatest eigenvalue of a covariance; directions with less say nothing
 
 
 def causes(block: Block, power: float = 1.0) -> list[Row]:
@@ -381,48 +380,46 @@ def _scale(block: Block) -> Iterator[Row]:
     yield row
 
 
-def _written(block: Block, power: float) -> Iterator[Row]:
-    """Effects of positions, or orderings, on an item's written scores beyond its option probabilities, in points.
+class Beyond(NamedTuple):
+    """Variance that positions add to written scores beyond probabilities, (m,), with items' indices, of some `reads`.
 
-    A read's selections less probabilities, r, have covariance V if drawn from these; log-odds b beyond them make r = V
-    b on average, and Q b is what b does to expected scores. Products r'Ar of two reads sum to b'Qb, the variance over
-    orderings, if A solves sum of V A V = Q: one step from A = V⁻QV⁻ is close.
+    `expected`: their scores by these probabilities; `second`: some answers allowed only a score.
     """
+
+    variance: np.ndarray
+    items: np.ndarray
+    reads: np.ndarray
+    expected: np.ndarray
+    second: bool
+
+
+def beyond(block: Block, power: float) -> Beyond | None:
+    """See `Beyond`; None without reads that have a score and probabilities."""
     column = "position_probabilities"
     if not block.crossed or not np.isfinite(power) or column not in block.table:
-        return
+        return None
     both = (block.table["score"].notna() & block.table[column].notna()).to_numpy()
     if not both.any():
-        return
+        return None
     items, item = np.unique(block.item[both], return_inverse=True)
-    group, scores = block.units("group", items), block.shown[both].astype(float)
-    shares = matrix_of(block.table[column].to_numpy()[both]) ** power
+    shares, scores = matrix_of(block.table[column].to_numpy()[both]) ** power, block.shown[both].astype(float)
     shares /= shares.sum(axis=1, keepdims=True)
     chosen = block.table["position"].to_numpy(dtype=float, na_value=np.nan)[both, None] == np.arange(1, block.n + 1)
-    expected = (shares * scores).sum(axis=1, keepdims=True)
-    slopes = shares * (scores - expected)  # of the expected score, in the log-odds of each position
-    times = np.bincount(item)[:, None, None]
-    slopes -= resampling.sum_units(slopes, item)[item] / times[item, 0]
-    away = chosen - shares
-    covariance = np.eye(block.n) * shares[:, :, None] - shares[:, :, None] * shares[:, None, :]
-
-    def total(products: np.ndarray) -> np.ndarray:
-        """Sum of matrices over the reads of each item."""
-        return resampling.sum_units(products.reshape(len(item), -1), item).reshape(-1, block.n, block.n)
-
-    points, whole = total(slopes[:, :, None] * slopes[:, None, :]) / times, total(covariance)
-    inverse = np.linalg.pinv(whole, rcond=SINGULAR, hermitian=True)
-    first = inverse @ points @ inverse
-    pairs = points - total(covariance @ first[item] @ covariance)  # whole @ first @ whole is points
-    products = first + inverse @ (points - pairs) @ inverse
-    sums = resampling.sum_units(away, item)
-    variance = np.einsum("ip,ipq,iq->i", sums, products, sums)
-    variance -= np.bincount(item, np.einsum("ip,ipq,iq->i", away, products[item], away))
-    of = spread.root(spread.mean_interval(variance, group, confidence=CONFIDENCE, level=LEVEL))
-    row: Row = {"cause": WRITTEN, "readout": Readout.HARD, "sd": of.estimate, "low": of.low, "high": of.high}
+    variance = sampling.products(shares, scores, item).by_item(chosen - shares, item)
     second = "pattern" in block.table and bool((block.table.loc[both, "pattern"] == CONSTRAINED).any())
-    row |= {"bound": FIRST_ORDER * of.inner_high, "p": 1.0, "second": second}
-    row["drawn"] = _drawn_spread(block, both, expected[:, 0])
+    return Beyond(variance, items, both, (shares * scores).sum(axis=1), second)
+
+
+def _written(block: Block, power: float) -> Iterator[Row]:
+    """Effects of positions, or orderings, on an item's written scores beyond its option probabilities, in points."""
+    added = beyond(block, power)
+    if added is None:
+        return
+    unit = block.units("group", added.items)
+    of = spread.root(spread.mean_interval(added.variance, unit, confidence=CONFIDENCE, level=LEVEL))
+    row: Row = {"cause": WRITTEN, "readout": Readout.HARD, "sd": of.estimate, "low": of.low, "high": of.high}
+    row |= {"bound": sampling.FIRST_ORDER * of.inner_high, "p": 1.0, "second": added.second}
+    row["drawn"] = _drawn_spread(block, added.reads, added.expected)
     if block.design.shared and 1 < len(block.orderings[0]) <= MOST_ORDERINGS:  # together in the items of a group
         rest = block.ordering_means(block.matrix("score") - block.matrix("expected_score"))
         is_read = ~np.isnan(rest)

@@ -13,7 +13,7 @@ one with less power is planned for (`_changed`). Groups of one read an ordering 
 import functools
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
@@ -34,6 +34,7 @@ EXACT_BOUND = 2000  # groups; up to this number, `_unseen` and `_sign_power` com
 LEVEL = 0.05  # of the one-sided tests of equivalence
 LARGEST_EFFECT = 1e3  # in log-odds or points; no study could be about a larger effect
 HALVINGS = 40
+LEAST_DIFFER = 0.02  # least distance of the share of differing pairs from both 0 and its largest value
 
 
 class Spread(NamedTuple):
@@ -48,8 +49,9 @@ class Errors(NamedTuple):
     """Standard errors of the estimates that decide a card, at a number of effective groups.
 
     `one_place` is the size of a position's effect at noncentrality 1; `written` are errors of `points` for written
-    scores, which decide until `exponent` (`sampling.exponent`) shows answers drawn as they are; `reads` of a group in
-    each ordering.
+    scores, which decide until `exponent` (`sampling.exponent`) shows answers drawn as they are; `beyond`: of the
+    variance that positions add to them (`sampling.products`), 0 where it need not be known; `reads` of a group in each
+    ordering.
     """
 
     n: int
@@ -61,6 +63,7 @@ class Errors(NamedTuple):
     exponent: float
     interaction: float
     spread: Spread
+    beyond: float
     by: order_tests.Deciding
     differ: float
     reads: float
@@ -83,19 +86,21 @@ def expected(
     within: float = 0.0,
     soft: bool = False,
     prompt_noise: float = PROMPT_NOISE,
+    one_answer: bool = False,
     groups: float = 1.0,
 ) -> Errors:
     """Standard errors that estimates are expected to have, from reads of a judge without bias.
 
     `within` correlates two items of a group; `soft`: probabilities decide all tests; `prompt_noise` is the SD that a
-    prompt adds to a log-probability.
+    prompt adds to a log-probability; `one_answer`: scores and probabilities are of one answer.
     """
     shares, orders = _shares(n, differ), _orderings(n, orderings)
     away = np.arange(n) - (shares @ np.arange(n))[:, None]
     design = (1 + (items - 1) * within) / items / groups  # variance of a mean, in units of one item's variance
     moved = prompt_noise**2 * (np.square(shares) * np.square(away)).sum(axis=1)  # variance of an expected score
-    variance, exponent = (shares * np.square(away)).sum(axis=1), 0.0
+    variance, exponent, beyond = (shares * np.square(away)).sum(axis=1), 0.0, 0.0
     if soft:
+        beyond = 0.0 if one_answer else _error_beyond(n, differ, orderings, repeats) / math.sqrt(items * groups)
         logs = np.log(np.maximum(shares, 1e-300))
         log_variance = (shares * np.square(logs)).sum(axis=1) - np.square((shares * logs).sum(axis=1))
         exponent = math.sqrt(design / (log_variance.mean() * orderings * repeats))
@@ -125,10 +130,28 @@ def expected(
         exponent=exponent,
         interaction=math.sqrt(interaction * design),
         spread=spread,
+        beyond=beyond,
         by=order_tests.deciding(hard=not soft, known=1.0 if soft else 0.0, drawn=soft),
         differ=differ,
         reads=items * repeats,
     )
+
+
+def like(n: int, differ: float, **settings: Any) -> Errors:
+    """`expected`, with `differ` of reads (half of the most if NaN)."""
+    most = 1 - 1 / n
+    differ = most / 2 if math.isnan(differ) else differ
+    return expected(n, round(min(max(differ, LEAST_DIFFER), most - LEAST_DIFFER), 3), **settings)
+
+
+def one_place(positions: np.ndarray, model: Errors) -> float:
+    """`Errors.one_place`, by a model."""
+    return size(positions) * model.one_place / size(model.log_odds)
+
+
+def size(errors: np.ndarray) -> float:
+    """Root mean square."""
+    return float(np.sqrt(np.square(errors).mean()))
 
 
 @functools.lru_cache(maxsize=64)
@@ -145,6 +168,16 @@ def _shares(n: int, differ: float) -> np.ndarray:
         too_little = 1 - np.square(at(math.exp(middle))).sum(axis=1).mean() < differ
         low, high = (middle, high) if too_little else (low, middle)
     return at(math.exp(low))
+
+
+@functools.lru_cache(maxsize=64)
+def _error_beyond(n: int, differ: float, orderings: int, repeats: int) -> float:
+    """`Errors.beyond` of one item."""
+    shown = np.tile(_orderings(n, orderings), (repeats, 1))
+    item: np.ndarray = np.repeat(np.arange(QUALITIES), len(shown))
+    shares = _shares(n, differ)[:, shown].reshape(-1, n)
+    products = sampling.products(shares, np.tile(shown, (QUALITIES, 1)).astype(float), item)
+    return math.sqrt(products.errors(item).mean())
 
 
 def _orderings(n: int, orderings: int) -> np.ndarray:
@@ -307,6 +340,8 @@ def why_never(errors: Errors, margin_spread: float) -> str:
         return "the spread between single items is not known"
     if spread.variance >= margin_spread**2:
         return "single items differ by as much as the margin from one ordering to another"
+    if math.isnan(errors.beyond):
+        return "what positions do to written scores beyond their probabilities is not known"
     used = [errors.log_odds, errors.points, [errors.interaction] if errors.n > 2 else []]
     if any(np.isnan(error).any() for error in used):
         return "the reads do not vary, so that errors are not known"
@@ -324,7 +359,7 @@ def share_equivalent(
 ) -> float:
     """Share of studies in which a judge without bias is `equivalent` (`equivalence_groups`), or one below `enough`."""
     spread = errors.spread
-    places, orderings, one, other, _ = _estimates(errors.n, len(errors.points))
+    places, orderings, one, other, _, added = _estimates(errors.n, len(errors.points))
     far = [np.abs(places), np.abs(orderings)]
     scale = math.sqrt(errors.groups / groups)
     t = float(distributions.t_quantile(1 - LEVEL, groups - 1))
@@ -338,6 +373,8 @@ def share_equivalent(
         fits &= reach / spread.variance < math.log(margin_spread**2 / spread.variance)
     else:
         fits &= spread.variance + reach < margin_spread**2
+    if errors.beyond:
+        fits &= (added + t) * errors.beyond * scale < (margin_spread / sampling.FIRST_ORDER) ** 2
     if fits.mean() < enough:
         return float(fits.mean())
     largest = (errors.n - 1) * (1 - 1 / len(errors.points))
@@ -350,7 +387,7 @@ def share_equivalent(
 
 @functools.lru_cache(maxsize=8)
 def _estimates(n: int, orderings: int) -> tuple[np.ndarray, ...]:
-    """Simulated estimates of positions, orderings, interaction, spread and exponent, in standard errors."""
+    """Simulated estimates of positions, orderings, interaction, spread, exponent and `beyond`, in standard errors."""
     rng = randomness.generator(SEED, "planned groups", n, orderings)
 
     def centred(k: int) -> np.ndarray:
@@ -358,13 +395,13 @@ def _estimates(n: int, orderings: int) -> tuple[np.ndarray, ...]:
         return (drawn - drawn.mean(axis=1, keepdims=True)) * math.sqrt(k / (k - 1))
 
     places = centred(n)
-    return places, places if n == orderings == 2 else centred(orderings), *rng.standard_normal((3, STUDIES))
+    return places, places if n == orderings == 2 else centred(orderings), *rng.standard_normal((4, STUDIES))
 
 
 def _drawn(errors: Errors, groups: float) -> np.ndarray:
     error = errors.exponent * math.sqrt(errors.groups / groups)
     reach = float(distributions.normal_quantile((1 + sampling.CONFIDENCE) / 2)) * error
-    power = 1 + error * _estimates(errors.n, len(errors.points))[-1]
+    power = 1 + error * _estimates(errors.n, len(errors.points))[4]
     near = (power - reach > 1 / order_tests.NEAR) & (power + reach < order_tests.NEAR)
     return near & (np.abs(power - 1) <= reach)
 

@@ -56,16 +56,12 @@ def estimate(
     rows: list[Row] = []
     for block in blocks.blocks(scores):
         of_profile = (sampling_temperatures or {}).get(block.keys["judge"], {})
-        asked = Asked(
-            goal,
-            confidence,
-            Margins(points, log_odds, margin),
-            of_profile.get(block.keys["profile"]),
-            seed,
-        )
+        margins = Margins(points, log_odds, margin)
+        asked = Asked(goal, confidence, margins, of_profile.get(block.keys["profile"]), seed)
         price = (call_prices or {}).get(block.keys["judge"])
         limits = Budget(target, budget, math.nan if price is None else price)
-        for readout in _readouts(block, goal):
+        readouts = [readout for readout, _ in block.readouts()]
+        for readout in readouts[-1:] if goal in goals.OF_CARDS else readouts:
             common = block.keys | {"readout": readout, "n_items": len(block.items)}
             common["n_clusters"] = int(block.units("group").max()) + 1
             try:
@@ -80,13 +76,6 @@ def estimate(
     given = {"target": target, "budget": budget}
     table = table.assign(goal=goal, cluster="group", **{k: np.nan if v is None else v for k, v in given.items()})
     return table.assign(method=METHOD, confidence=confidence, seed=seed)
-
-
-def _readouts(block: blocks.Block, goal: str) -> Iterator[Readout]:
-    readouts = [readout for readout, _ in block.readouts()]
-    if goal in goals.OF_CARDS:
-        readouts = readouts[-1:]
-    yield from readouts
 
 
 def _rows(block: blocks.Block, readout: Readout, asked: Asked, limits: Budget) -> Iterator[Row]:

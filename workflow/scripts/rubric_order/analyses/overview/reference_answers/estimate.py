@@ -7,7 +7,7 @@ import pandas as pd
 
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement import agreement, correlations, variants
+from rubric_order.methods.agreement import contrasts, correlations
 
 SLOT = ["dataset", "group_id", "criterion", "rubric_id", "level"]
 COLUMNS = {
@@ -84,11 +84,11 @@ def _of_attempts(part: pd.DataFrame, confidence: float) -> Iterator[Row]:
 
 
 def _share(quantity: str, told: pd.Series | np.ndarray, group: pd.Series, confidence: float) -> Row:
-    interval = agreement.share(np.asarray(told, dtype=float), group.factorize()[0], confidence)
+    interval = contrasts.share(np.asarray(told), group.factorize()[0], confidence)
     return {"quantity": quantity, "n": len(told)} | interval
 
 
 def _mean(quantity: str, values: np.ndarray, group: pd.Series, confidence: float) -> Row:
-    interval = variants.ratio(values, np.ones(len(values)), group.factorize()[0], confidence)
+    interval = contrasts.mean(values, group.factorize()[0], confidence)
     kept = {name: interval[name] for name in ("estimate", "ci_low", "ci_high", "n_clusters")}
     return {"quantity": quantity, "n": len(values)} | kept

@@ -1,6 +1,5 @@
 """Effect of a condition on scores and on their agreement with people, from pairs of conditions on common items."""
 
-import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -8,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from rubric_order.base import levels
-from rubric_order.base.keys import BASELINE, CLUSTERS, KEYS
+from rubric_order.base.conditions import pairs
+from rubric_order.base.keys import CLUSTERS, KEYS
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import averaging, item_scores
@@ -49,7 +49,7 @@ def estimate(
                 settings.setdefault(key, {})[block.keys["condition"]] = _means(block, values + by_level)
         for key, conditions in settings.items():
             setting = dict(zip([*by, "readout"], key, strict=True))
-            for one, other in itertools.combinations(sorted(conditions, key=_last_baseline), 2):
+            for one, other in pairs(conditions):
                 rows += _compared(
                     setting | {"condition": one, "other": other}, conditions[one], conditions[other], confidence, points
                 )
@@ -57,10 +57,6 @@ def estimate(
     columns += ["df", "p_bounded", "of_one", "of_other", "n_items", "n_clusters", "effective_clusters", "method"]
     table = tidy.from_rows(rows, columns)
     return multiplicity.adjust(table.assign(confidence=confidence, margin=points))
-
-
-def _last_baseline(condition: str) -> tuple[bool, str]:
-    return condition == BASELINE, condition
 
 
 def _means(block: blocks.Block, values: np.ndarray) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement import agreement, golden
+from rubric_order.methods.agreement import agreement, contrasts, golden
 from rubric_order.methods.agreement.golden import HUMAN
 
 COLUMNS = {"items": [*golden.COLUMNS, "group_id", "human_score"]}
@@ -59,5 +59,5 @@ def _differing(votes: pd.DataFrame, confidence: float) -> Iterator[Row]:
     for (dataset, source), block in votes[votes["n_scored"] > 1].groupby(["dataset", "source"], sort=True):
         unit = block["group_id"].factorize(sort=True)[0]
         for quantity, told in (("differ", block["how"] != "same"), ("median", block["how"] == "median")):
-            interval = agreement.share(told.to_numpy(dtype=float), unit, confidence)
+            interval = contrasts.share(told.to_numpy(), unit, confidence)
             yield {"dataset": dataset, "source": source, "quantity": quantity, "n_items": len(block)} | interval

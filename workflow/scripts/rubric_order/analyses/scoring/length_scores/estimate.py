@@ -52,9 +52,8 @@ def _rows(block: Block, lengths: pd.Series, confidence: float) -> Iterator[Row]:
             common = block.keys | {"readout": readout, "cluster": cluster, "n_items": int(used.sum())}
             common |= {"n_rated": int(rated.sum()), "n_clusters": len(np.unique(unit[used]))}
             common |= {"method": f"each {cluster} left out, Student's t; Fisher's z for correlations"}
-            judge = on_rated = agreement.Compared(mean[used], length[used], unit[used])
-            if rated.sum() < used.sum():
-                on_rated = agreement.Compared(mean[rated], length[rated], unit[rated])
+            judge = agreement.Compared(mean[used], length[used], unit[used])
+            on_rated = agreement.Compared(mean[rated], length[rated], unit[rated])
             people = agreement.Compared(human[rated], length[rated], unit[rated])
             for quantity in QUANTITIES:
                 row = common | {"quantity": quantity} | judge.single(quantity, confidence).columns()

@@ -1,12 +1,12 @@
 """Differences between two conditions, read by read: the same item under the same ordering, asked in two ways."""
 
-import itertools
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pandas as pd
 
-from rubric_order.base.keys import BASELINE, CLUSTERS, KEYS, VALUES
+from rubric_order.base.conditions import pairs
+from rubric_order.base.keys import CLUSTERS, KEYS, VALUES
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
@@ -42,7 +42,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         for key, setting in table.groupby(SHARED, sort=True):
             conditions = {str(name): _numbered(reads) for name, reads in setting.groupby("condition", sort=True)}
-            for one, other in itertools.combinations(sorted(conditions, key=_last_baseline), 2):
+            for one, other in pairs(conditions):
                 common = dict(zip(SHARED, key, strict=True)) | {"varied": one, "other": other}
                 rows += _compared(common, conditions[one], conditions[other], confidence)
     columns = [*SHARED, "varied", "other", "readout", "cluster", "quantity", "number", "estimate", "ci_low"]
@@ -50,10 +50,6 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     columns += ["n_pairs", "n_differ", "n_items", "n_clusters", "effective_clusters", "method"]
     made = tidy.from_rows(rows, columns)
     return multiplicity.adjust(made.assign(confidence=confidence))
-
-
-def _last_baseline(condition: str) -> tuple[bool, str]:
-    return condition == BASELINE, condition
 
 
 def _numbered(reads: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pandas as pd
 from rubric_order.base.keys import CLUSTERS, KEYS
 from rubric_order.base.rows import Row, blocks_by
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement import agreement, golden, item_scores, variants
+from rubric_order.methods.agreement import agreement, contrasts, golden, item_scores
 from rubric_order.methods.agreement.golden import HUMAN
 from rubric_order.methods.uncertainty import multiplicity
 
@@ -85,7 +85,7 @@ def _rows(one: pd.DataFrame, other: pd.DataFrame, known: pd.DataFrame, about: Ro
         scored = items[items[["first", "first_other"]].notna().all(axis=1)]
         if len(scored) < 2:
             continue
-        floors = _floors(items, about)
+        floors = _floors(items, about, confidence)
         for cluster in CLUSTERS:
             for row in _of_items(items, scored, cluster, about["n"], confidence):
                 key = row["quantity"], row.get("score")
@@ -103,38 +103,40 @@ def _first_two(reads: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_items(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, confidence: float) -> Iterator[Row]:
-    one, other, human = (scored[name].to_numpy(dtype=float) for name in ("first", "first_other", "human"))
-    unit, rated = item_scores.clusters_of(scored, cluster), ~np.isnan(human)
+    unit = item_scores.clusters_of(scored, cluster)
     common = {"cluster": cluster, "n_items": len(scored), "n_clusters": len(np.unique(unit))}
     common["method"] = f"each {cluster} left out, Student's t"
-    sizes, people = _sizes(one, other, human, n), human[rated]
-    ones = np.ones(len(one))
-    for quantity, values in (("mean_shift", one - other), ("mean_change", np.abs(one - other))):
-        row = common | {"quantity": quantity} | variants.ratio(values, ones, unit, confidence)
-        if quantity == "mean_shift":
-            row |= {"of_one": one.mean(), "of_other": other.mean()}
-            row |= {"of_human": people.mean() if len(people) else np.nan}
-            row |= dict(zip(("bound_low", "bound_high"), _bounds(items, n), strict=True))
-        yield row if quantity == "mean_shift" else row | {"p": np.nan}
-    yield common | {"quantity": "share_changed"} | agreement.share((one != other).astype(float), unit, confidence)
-    method = {"method": "no interval: distances are above 0 by chance alone"}
-    yield common | {"quantity": "total_variation", "estimate": sizes["total_variation", None]} | method
-    shares = zip(*(_shares(scores, n) for scores in (one, other, np.floor(people + 0.5 + 1e-9))), strict=True)
-    for score, (of_one, of_other, of_human) in enumerate(shares, start=1):
-        row = {"quantity": "share", "score": score, "of_one": of_one, "of_other": of_other, "of_human": of_human}
-        row |= variants.ratio((one == score) * 1.0 - (other == score) * 1.0, ones, unit, confidence)
-        yield common | row
-    common |= {"n_items": int(rated.sum()), "n_clusters": len(np.unique(unit[rated]))}
+    one, other, human = (scored[name].to_numpy(dtype=float) for name in ("first", "first_other", "human"))
+    for row in _contrasts(one, other, human, unit, n, confidence):
+        ends = dict(zip(("bound_low", "bound_high"), _bounds(items, n), strict=True))
+        yield common | row | (ends if row["quantity"] == "mean_shift" else {})
+
+
+def _contrasts(
+    one: np.ndarray, other: np.ndarray, human: np.ndarray, unit: np.ndarray, n: int, confidence: float
+) -> Iterator[Row]:
+    """Contrasts of two scores of each item, and of their agreement with people's, see `estimate`."""
+    rated = ~np.isnan(human)
+    people = human[rated]
+    sides = {"of_one": one.mean(), "of_other": other.mean(), "of_human": people.mean() if len(people) else np.nan}
+    yield {"quantity": "mean_shift"} | sides | contrasts.mean(one - other, unit, confidence)
+    yield from contrasts.changes(one, other, unit, confidence)
+    yield contrasts.total_variation(one, other, n)
+    shares = np.array([contrasts.shares(scores, n) for scores in (one, other, np.floor(people + 0.5 + 1e-9))]).T
+    for score, sides_of_score in enumerate(shares.tolist(), start=1):
+        row = {"quantity": "share", "score": score} | dict(zip(sides, sides_of_score, strict=True))
+        yield row | contrasts.mean((one == score) * 1.0 - (other == score) * 1.0, unit, confidence)
+    sizes: Row = {"n_items": int(rated.sum()), "n_clusters": len(np.unique(unit[rated]))}
     compared = [agreement.Compared(side[rated], people, unit[rated]) for side in (one, other)]
+    new_names = {"difference": "estimate", "difference_low": "ci_low", "difference_high": "ci_high", "p": "p"}
     for quantity in agreement.STATISTICS if rated.sum() > 2 else ():
-        sides = (side.parts(quantity)[0] for side in compared)
+        row = sizes | {"quantity": quantity}
+        row |= {name: float(side.parts(quantity)[0]) for name, side in zip(sides, compared, strict=False)}
         difference = compared[0].minus(compared[1], quantity, confidence)
-        new_names = {"difference": "estimate", "difference_low": "ci_low", "difference_high": "ci_high", "p": "p"}
-        row = {"quantity": quantity} | dict(zip(("of_one", "of_other"), map(float, sides), strict=True))
-        yield common | row | {new: difference[old] for old, new in new_names.items()}
+        yield row | {new: difference[old] for old, new in new_names.items()}
 
 
-def _floors(items: pd.DataFrame, about: Mapping[str, Any]) -> Row:
+def _floors(items: pd.DataFrame, about: Mapping[str, Any], confidence: float) -> Row:
     """Columns of the floors: differences between two reads of one prompt, and between the prompts on the same items."""
     by_style = {}
     for style, first, second, other in (
@@ -149,31 +151,16 @@ def _floors(items: pd.DataFrame, about: Mapping[str, Any]) -> Row:
         return {"about": {"repeats_of": "", "repeated": "", "n_repeats": 0}, "sizes": {}}
     told = {"repeats_of": about[style], "repeated": ", ".join(sorted(both["criterion"].unique()))}
     pairs = {"floor": (second, first), "at_repeats": (first, other) if style == "style" else (other, first)}
-    sizes = {name: _sizes(*pair, human, about["n"]) for name, pair in pairs.items()}
+    alone: np.ndarray = np.zeros(len(both), dtype=int)
+    sizes = {
+        name: {
+            (row["quantity"], row.get("score")): float(row["estimate"])
+            for row in _contrasts(*pair, human, alone, about["n"], confidence)
+        }
+        for name, pair in pairs.items()
+    }
     sizes["floor"] = {name: abs(value) for name, value in sizes["floor"].items()}
     return {"about": told | {"n_repeats": len(both)}, "sizes": sizes}
-
-
-def _sizes(one: np.ndarray, other: np.ndarray, human: np.ndarray, n: int) -> dict[tuple[Any, ...], float]:
-    shares = [_shares(scores, n) for scores in (one, other)]
-    sizes: dict[tuple[Any, ...], Any] = {
-        ("mean_shift", None): (one - other).mean(),
-        ("mean_change", None): np.abs(one - other).mean(),
-    }
-    sizes |= {("share_changed", None): (one != other).mean()}
-    sizes |= {("total_variation", None): np.abs(shares[0] - shares[1]).sum() / 2}
-    sizes |= {("share", score): shares[0][score - 1] - shares[1][score - 1] for score in range(1, n + 1)}
-    rated = ~np.isnan(human)
-    if rated.sum() > 2:
-        everyone: np.ndarray = np.zeros(int(rated.sum()), dtype=int)
-        compared = [agreement.Compared(side[rated], human[rated], everyone) for side in (one, other)]
-        for quantity in agreement.STATISTICS:
-            sizes[quantity, None] = compared[0].parts(quantity)[0] - compared[1].parts(quantity)[0]
-    return {name: float(value) for name, value in sizes.items()}
-
-
-def _shares(scores: np.ndarray, n: int) -> np.ndarray:
-    return np.bincount(scores.astype(int), minlength=n + 1)[1:] / len(scores) if len(scores) else np.full(n, np.nan)
 
 
 def _bounds(items: pd.DataFrame, n: int) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from rubric_order.base.keys import CLUSTERS
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement import variants
+from rubric_order.methods.agreement import contrasts, variants
 from rubric_order.methods.agreement.variants import NEUTRAL, SHARED, Variants
 from rubric_order.methods.position import uniformity
 from rubric_order.methods.uncertainty import equivalence, multiplicity
@@ -63,28 +63,19 @@ def _rows(found: Variants, cluster: str, confidence: float, level: float, points
         failed = int((found.reads - found.scored)[:, [0, place]].sum())
         common |= {"n_items": int(both.sum()), "n_failed": failed}
         shift = (means[:, place] - means[:, 0])[both]
-        mean = variants.ratio(shift, np.ones(len(shift)), unit[both], confidence)
+        mean = contrasts.mean(shift, unit[both], confidence)
         yield common | {"quantity": "mean_shift"} | mean | _equivalence(mean, level, points) | _method(cluster)
         first = found.first[:, [0, place]]
         both = ~np.isnan(first).any(axis=1)
-        first, units = first[both], unit[both]
-        change, one = np.abs(first[:, 1] - first[:, 0]), np.ones(len(first))
-        sizes = common | {"n_items": len(first)} | _method(cluster)
-        yield sizes | {"quantity": "mean_change"} | variants.ratio(change, one, units, confidence) | {"p": np.nan}
-        if common["readout"] == Readout.HARD:
-            changed = variants.ratio((change > 0).astype(float), one, units, confidence)
-            yield sizes | {"quantity": "share_changed"} | changed | {"p": np.nan}
-            apart = total_variation(first[:, 0], first[:, 1], common["n"])
-            about_all = {"quantity": "total_variation", "estimate": apart, "n_clusters": len(np.unique(units))}
-            yield sizes | about_all | {"method": "no interval: distances are above 0 by chance alone"}
-
-
-def total_variation(one: np.ndarray, other: np.ndarray, n: int) -> float:
-    """Half of the sum over the scores 1 to n of the absolute difference between two shares of the score."""
-    if not len(one):
-        return np.nan
-    shares = [np.bincount(scores.astype(int), minlength=n + 1) / len(scores) for scores in (one, other)]
-    return float(np.abs(shares[0] - shares[1]).sum() / 2)
+        (base, variant), units = first[both].T, unit[both]
+        common |= {"n_items": len(base)} | _method(cluster)
+        hard = common["readout"] == Readout.HARD
+        for row in contrasts.changes(variant, base, units, confidence):
+            if hard or row["quantity"] != "share_changed":
+                yield common | row
+        if hard:
+            about_all = {"n_clusters": len(np.unique(units))}
+            yield common | about_all | contrasts.total_variation(base, variant, common["n"])
 
 
 def _method(cluster: str) -> Row:

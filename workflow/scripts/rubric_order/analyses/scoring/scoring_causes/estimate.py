@@ -11,7 +11,7 @@ from rubric_order.base.keys import CLUSTERS, EVERY, KEYS, VALUES
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row, blocks_by
 from rubric_order.methods import tidy
-from rubric_order.methods.agreement import variants
+from rubric_order.methods.agreement import contrasts
 from rubric_order.methods.agreement.variants import SHARED
 from rubric_order.methods.position import prompt_effects, uniformity
 from rubric_order.methods.position.selections import READOUTS
@@ -182,7 +182,7 @@ def _slopes(
         slopes = {cause: np.where(common, of_items, np.nan) for cause, of_items in slopes.items()}
     for cause, of_items in slopes.items():
         has_slope = ~np.isnan(of_items)
-        interval = variants.ratio(of_items[has_slope], np.ones(int(has_slope.sum())), unit[has_slope], confidence)
+        interval = contrasts.mean(of_items[has_slope], unit[has_slope], confidence)
         few = flags.FEW_CLUSTERS if interval["n_clusters"] < uniformity.FEW_CLUSTERS else ""
         labels = {"cause": cause, "about": "", "n_items": int(has_slope.sum())}
         yield labels | {"flag": few if has_slope.any() else NOT_IDENTIFIED} | interval
