@@ -276,7 +276,9 @@ def apart(evidence: Evidence) -> Iterator[str]:
     if evidence.written_spread.verdict == equivalence.NOT_SHOWN:
         sd = interval_text(evidence.written_spread.sd, ".2f")
         yield f"By repeats, an ordering moves single written scores by {sd} points (SD). {users}"
-    elif not evidence.exponent[0] < SURE:
+    elif math.isnan(evidence.exponent[0]):
+        yield f"{_unlike(evidence)} {users}"
+    elif evidence.exponent[0] >= SURE:
         yield f"The most probable score is nearly always written, and jumps where probabilities move little. {users}"
     for row in evidence.causes_of(causes.WRITTEN):
         if row["p"] <= causes.LEVEL:
@@ -288,6 +290,14 @@ def apart(evidence: Evidence) -> Iterator[str]:
             yield f"Answers are surer than the probabilities, so that an ordering moves single ones by {reach}. {users}"
     if evidence.causes_of(causes.ROUNDING):
         yield "Option probabilities have one decimal, too coarse for what an ordering does to single items."
+
+
+def _unlike(evidence: Evidence) -> str:
+    """The sentence on written scores that no power of the option probabilities is known to give."""
+    for row in evidence.causes_of(causes.IMPOSSIBLE):
+        none = percent(row["share"])
+        return f"Written scores do not follow the option probabilities: {none} of them have probability 0."
+    return "Written scores are not shown to follow the option probabilities."
 
 
 def _beyond(evidence: Evidence, row: Row) -> str:
