@@ -440,6 +440,8 @@ def criteria_scores(values: np.ndarray, human: np.ndarray, *, judge: int, strate
             "criterion": names,
             "human_score": human[text, criterion],
             "read_index": read,
+            "ordering": rows[read].tolist(),
+            "levels": [[]] * len(read),
             "criterion_position": place[read, criterion],
             "predecessor": np.array([None, *NAMES], dtype=object)[before[read, criterion]],
             "score": pd.array(values.ravel().astype(int), dtype="Int8"),
@@ -671,5 +673,6 @@ def halo_of_unequal(rng: np.random.Generator) -> tuple[float, float]:
     reads = [_whole(opinion, count, rng) for count in (INSIDE, ALONE)]
     inside, alone = (halo.mean_correlation(panels.text_means(each), np.ones((1, len(opinion))))[0] for each in reads)
     tables = [criteria_scores(each, opinion, judge=0, strategy="fixed") for each in reads]
+    tables = [table.assign(ordering=[[number] for number in table["read_index"]]) for table in tables]
     found = halo.estimate(*tables, confidence=CONFIDENCE).set_index(["basis", "quantity"])["estimate"]
     return inside - alone, found["mean", "inside_minus_alone"]

@@ -152,19 +152,35 @@ def averaged(rng: np.random.Generator, *, groups: int, per_group: int, own: floa
 
 
 def halo_of(
-    rng: np.random.Generator, *, texts: int, reads: int, inside: float, alone: float, impression: float, rounded: bool
+    rng: np.random.Generator,
+    *,
+    texts: int,
+    reads: int,
+    prompts: int,
+    inside: float,
+    alone: float,
+    impression: float,
+    rounded: bool,
 ) -> dict[str, tuple[float, float]]:
-    """True where criteria in one prompt are found to correlate more, or less, than alone; reads differ in noise."""
+    """True where criteria in one prompt are found to correlate more, or less, than alone; reads differ in noise.
+
+    Alone, it is noise of `prompts` prompts, which repeats share.
+    """
     opinion = 0.7 * (rng.normal(size=(texts, 1, 1)) + rng.normal(size=(texts, 1, 3)))
     shape = (texts, reads, 3)
     own = opinion + impression * rng.normal(size=(texts, 1, 1)) + inside * rng.normal(size=shape)
-    apart = opinion + alone * rng.normal(size=shape)
+    apart = opinion + np.repeat(alone * rng.normal(size=(texts, prompts, 3)), reads // prompts, axis=1)
     own, apart = (np.clip(np.round(3 + side), 1, 5) if rounded else side for side in (own, apart))
-    found = {}
-    for basis, sides in {"means": [side.mean(axis=1) for side in (own, apart)], "reads": [own, apart]}.items():
+    found, prompt = {}, np.repeat(np.arange(prompts), reads // prompts)
+    once = halo.prompt_means(apart, np.broadcast_to(prompt[:, None], shape))
+    equal = halo._evenly(own, prompts), once
+    for basis, used in {"means": equal, "reads": (own, once)}.items():
+        sides, compared = (
+            [side.mean(axis=1) if basis == "means" else side for side in both] for both in ((own, apart), used)
+        )
         (one, other), _, unit = halo._left_out(np.arange(texts), sides)
         before = resampling.jackknife_t(one - other, CONFIDENCE, sizes=resampling.part_sizes(unit))
-        now = halo._difference(*halo._left_out(np.arange(texts), sides, (own, apart)), CONFIDENCE)
+        now = halo._difference(*halo._left_out(np.arange(texts), compared, used), CONFIDENCE)
         found[f"halo of {basis}"] = float(before.p < LEVEL), float(now.p < LEVEL)
     return found
 
@@ -238,18 +254,22 @@ def _cells() -> Iterator[Cell]:
             {"advice": LEVEL_TARGET},
         )
     level, power = (dict.fromkeys(("halo of means", "halo of reads"), target) for target in (LEVEL_TARGET, "power"))
-    for texts, reads, inside, alone, impression, rounded in (
-        (60, 6, 1.0, 0.5, 0.0, False),
-        (200, 6, 1.0, 0.5, 0.0, True),
-        (200, 6, 0.5, 1.0, 0.0, True),
-        (200, 3, 1.0, 1.0, 0.0, True),
-        (400, 2, 1.2, 0.4, 0.0, False),
-        (200, 6, 0.7, 0.7, 0.7, True),
+    for texts, reads, prompts, inside, alone, impression, rounded in (
+        (60, 6, 6, 1.0, 0.5, 0.0, False),
+        (200, 6, 6, 1.0, 0.5, 0.0, True),
+        (200, 6, 6, 0.5, 1.0, 0.0, True),
+        (200, 3, 3, 1.0, 1.0, 0.0, True),
+        (400, 2, 2, 1.2, 0.4, 0.0, False),
+        (200, 6, 2, 0.7, 0.7, 0.0, True),
+        (200, 6, 3, 0.7, 0.7, 0.0, True),
+        (200, 6, 6, 0.7, 0.7, 0.7, True),
     ):
-        of = {"texts": texts, "reads": reads, "inside": inside, "alone": alone, "impression": impression}
+        of = {"texts": texts, "reads": reads, "prompts": prompts}
+        of |= {"inside": inside, "alone": alone, "impression": impression}
         yield Cell(
             f"noise {inside:g} in one prompt, {alone:g} alone, {reads} reads"
             + (", rounded" if rounded else "")
+            + (f", {prompts} prompts alone" if prompts < reads else "")
             + (", halo planted" if impression else ""),
             texts,
             lambda rng, of=of, rounded=rounded: halo_of(rng, rounded=rounded, **of),

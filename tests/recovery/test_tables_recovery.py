@@ -12,6 +12,7 @@ WRONG = {
     "10 judges that share 80%": ("advice", 40, 0.3, 0.15),
     "its family first": ("self-preference", 15, 0.8, 0.1),
     "noise 1 in one prompt, 0.5 alone, 6 reads, 60": ("halo of reads", 30, 0.7, 0.15),
+    "0.7 alone, 6 reads, rounded, 2 prompts alone": ("halo of means", 30, 0.3, 0.15),
 }
 RIGHT = {
     "4 judges, SD between them 0 of": ("mean of few judges", 200, 1.0, 0.95),

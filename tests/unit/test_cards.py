@@ -708,9 +708,23 @@ UNSEEN = {"points": 0.6, "usual": 0.9}
         ),
         (
             {},
-            BY_BOTH | {"spread": dataclasses.replace(PLAIN.spread, readout="soft"), "exponent": (math.nan, math.nan)},
+            BY_BOTH | {"spread": dataclasses.replace(PLAIN.spread, readout="soft"), "exponent": (50.0, math.inf)},
             "cannot tell",
             "The most probable score is nearly always written",
+        ),
+        (
+            {},
+            BY_BOTH | {"spread": dataclasses.replace(PLAIN.spread, readout="soft"), "exponent": (math.nan, math.nan)},
+            "cannot tell",
+            "Written scores are not shown to follow the option probabilities. Users see the written scores.",
+        ),
+        (
+            {},
+            BY_BOTH
+            | {"spread": dataclasses.replace(PLAIN.spread, readout="soft"), "exponent": (math.nan, math.nan)}
+            | cause("impossible", share=0.07),
+            "cannot tell",
+            "Written scores do not follow the option probabilities: 7.0% of them have probability 0.",
         ),
         (
             {},

@@ -181,6 +181,17 @@ def test_one_decimal_is_too_coarse_and_two_are_not():
     assert "rounding" in rows(score, probabilities=tenths)
 
 
+def test_written_scores_of_probability_0_are_counted():
+    score, shares = drawn(3)
+    assert "impossible" not in rows(score, probabilities=shares)
+    place = score.astype(int) - 1
+    chosen = np.take_along_axis(shares, place[..., None], axis=2)[..., 0]
+    lost = chosen < np.median(chosen)
+    none = np.where(lost[..., None] & (np.arange(shares.shape[2]) == place[..., None]), 0, shares)
+    found = rows(score, probabilities=none / none.sum(axis=2, keepdims=True))["impossible"]
+    assert found["share"] == pytest.approx(lost.mean())
+
+
 def test_what_positions_add_to_written_scores_beyond_probabilities_has_its_size_and_bound():
     """Half of the items gain 1 log-odds at the first position, half lose it, and probabilities do not move."""
     score, shares = drawn(4, items=1200)

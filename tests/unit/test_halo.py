@@ -15,8 +15,8 @@ from rubric_order.analyses.criteria.halo import estimate as halo
 OPTIONS = {"confidence": 0.95}
 
 
-def separate(values, **keys):
-    """Reads of a study that judges one criterion at a time. Shape (U, R, C)."""
+def separate(values, *, prompts=None, **keys):
+    """Reads of a study that judges one criterion at a time. Shape (U, R, C); no two have one prompt by default."""
     text, read, criterion = (axis.ravel() for axis in np.indices(values.shape))
     return pd.DataFrame(
         ABOUT
@@ -25,10 +25,16 @@ def separate(values, **keys):
         | {
             "item_id": [f"t{number:04d}-{CRITERIA[name]}" for number, name in zip(text, criterion, strict=True)],
             "read_index": read,
+            "ordering": [[number] for number in (read if prompts is None else np.asarray(prompts)[read])],
             "score": pd.array([pd.NA if math.isnan(x) else int(x) for x in values.ravel()], dtype="Int8"),
             "expected_score": np.nan,
         }
     )
+
+
+def different_prompts(reads):
+    """Reads inside one prompt, no two of a text with the same one."""
+    return reads.assign(levels=[[number] for number in reads["read_index"]])
 
 
 def estimate(reads, alone=(), **options):
@@ -120,6 +126,47 @@ def test_one_read_a_text_shows_no_halo():
     assert found["flag"] == "not identified"
 
 
+@pytest.mark.parametrize("basis", halo.BASES)
+def test_repeats_of_a_prompt_count_as_one_read(basis):
+    # What each of two prompts adds is in all of its three reads, alone; in one prompt, orderings 1 and 4 are the same.
+    inside, apart, human = planted(8, shared=0.3, n_texts=60)
+    shown = np.array([[1, 2, 3], [2, 3, 1], [3, 1, 2], [1, 2, 3], [2, 1, 3], [3, 2, 1]])
+    repeated = np.stack([apart[:, 0], apart[:, 1]] * 3, axis=1)
+    found = estimate(criteria_table(inside, shown, human=human), [separate(repeated, prompts=[0, 1] * 3)])
+    inside[:, 0] = (inside[:, 0] + inside[:, 3]) / 2
+    one_each = np.delete(inside, 3, axis=1)
+    soft = criteria_table(np.floor(one_each), np.delete(shown, 3, axis=0), human=human, soft=one_each)
+    alone = separate(apart[:, :2]).assign(expected_score=apart[:, :2].ravel())
+    expected = halo.estimate(soft, [alone], **OPTIONS).query("readout == 'soft'").set_index(["basis", "quantity"])
+    columns = ["estimate", "ci_low", "ci_high", "p", "n_reads"]
+    row = found.loc[(basis, "inside_minus_alone"), columns].astype(float)
+    assert row.tolist() == pytest.approx(expected.loc[(basis, "inside_minus_alone"), columns].astype(float).tolist())
+    assert row["n_reads"] == (2 if basis == "mean" else 1)
+
+
+@pytest.mark.parametrize("basis", halo.BASES)
+def test_reads_of_one_prompt_do_not_show_what_prompts_add(basis):
+    inside, apart, human = planted(1, shared=1.0)
+    reads = different_prompts(criteria_table(inside, np.tile([1, 2, 3], (6, 1)), human=human))
+    assert estimate(reads, [separate(apart)]).loc[(basis, "inside_minus_alone"), "p"] < 1e-6
+    one = estimate(reads, [separate(apart, prompts=[0] * 6)]).loc[(basis, "inside_minus_alone")]
+    other = estimate(reads.assign(levels=[[]] * len(reads)), [separate(apart)]).loc[(basis, "inside_minus_alone")]
+    for row in (one, other):
+        assert row["flag"] == "not identified"
+        assert row[["estimate", "ci_low", "ci_high", "p"]].isna().all()
+
+
+@pytest.mark.parametrize("basis", halo.BASES)
+def test_two_levels_show_no_halo_since_their_correlation_depends_on_how_sharp_a_judge_is(basis):
+    rng = np.random.default_rng(4)
+    opinion = 0.7 * (rng.normal(size=(400, 1, 1)) + rng.normal(size=(400, 1, 3)))
+    _, shown = draw_criteria(1, 3, rng=np.random.default_rng(0))
+    inside, apart = (1.0 + (opinion + noise * rng.normal(size=(400, 6, 3)) > 0.8) for noise in (1.2, 0.2))
+    row = estimate(criteria_table(inside, shown, n=2), [separate(apart, n=2)]).loc[(basis, "inside_minus_alone")]
+    assert row["flag"] == "not identified"
+    assert row[["ci_low", "ci_high", "p"]].isna().all()
+
+
 def by_pair(reads):
     """Correlation of each pair of criteria, and the factor by which noise of the means lowers it."""
     covariance = np.cov(reads.mean(axis=1).T)
@@ -183,7 +230,7 @@ def test_means_inside_and_alone_are_over_as_many_reads():
 
     inside, apart = scores(12), scores(2)
     shown = np.tile([[1, 2, 3], [2, 3, 1], [3, 1, 2]], (4, 1))
-    found = estimate(criteria_table(inside, shown), [separate(apart)])
+    found = estimate(different_prompts(criteria_table(inside, shown)), [separate(apart)])
     means = inside.mean(axis=1), apart.mean(axis=1)
     unequal = [np.corrcoef(each.T)[np.triu_indices(3, 1)].mean() for each in means]
     assert unequal[0] - unequal[1] > 0.25
@@ -256,7 +303,8 @@ def test_a_difference_is_over_the_pairs_that_vary_on_both_sides(basis):
     apart[:, :, 2] = 3
     _, shown = draw_criteria(1, 3, rng=np.random.default_rng(0))
     found = estimate(criteria_table(inside, shown, human=human), [separate(apart)])
-    two = estimate(criteria_table(inside[:, :, :2], np.tile([[1, 2], [2, 1]], (3, 1))), [separate(apart[:, :, :2])])
+    pair = different_prompts(criteria_table(inside[:, :, :2], np.tile([[1, 2], [2, 1]], (3, 1))))
+    two = estimate(pair, [separate(apart[:, :, :2])])
     columns = ["estimate", "ci_low", "ci_high", "p"]
     row, expected = (each.loc[(basis, "inside_minus_alone"), columns] for each in (found, two))
     assert row.tolist() == pytest.approx(expected.tolist())

@@ -10,8 +10,9 @@ from rubric_order.base.intervals import Interval
 from rubric_order.base.readouts import Readout
 from rubric_order.cards import card, headline, terms
 from rubric_order.cards.evidence import Agreement, Rankings, ReadoutResults, Small
+from rubric_order.cards.numbers import interval_text, percent
 from rubric_order.cards.spread import Spread
-from rubric_order.cards.verdict import VERDICTS, Verdict, interval_text, judge, percent
+from rubric_order.cards.verdict import VERDICTS, Verdict, judge
 
 OPEN = Small("undecided", 0.1, Interval(0.1, -0.1, 0.27))
 FAR = Small("not shown", 0.2, Interval(0.5, 0.4, 0.6))

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from rubric_order.base.intervals import UNKNOWN
 from rubric_order.methods.position import order_tests, sampling
 from rubric_order.methods.position.order_tests import Deciding
 from rubric_order.methods.uncertainty import multiplicity
@@ -87,8 +88,22 @@ def test_the_power_of_the_probabilities_that_answers_are_drawn_from_is_found(pow
 
 def test_of_most_probable_answers_no_power_is_known():
     shares, _, cluster = drawn_reads(1.0)
-    assert math.isnan(sampling.exponent(shares, shares.argmax(axis=1), cluster).estimate)
-    assert math.isnan(sampling.exponent(np.full((8, 2), 0.5), np.arange(8) % 2, np.arange(8)).estimate)
+    certain = np.eye(3)[[0, 1, 2] * 3]
+    for most_probable, cluster_of in ((shares, cluster), (certain, np.arange(9))):
+        found = sampling.exponent(most_probable, most_probable.argmax(axis=1), cluster_of)
+        assert math.isnan(found.estimate)
+        assert (found.low, found.high) == (sampling.GREATEST, math.inf)
+    equal = np.full((8, 2), 0.5)
+    assert sampling.exponent(equal, np.arange(8) % 2, np.arange(8)) == pytest.approx(UNKNOWN, nan_ok=True)
+
+
+def test_no_power_is_known_of_answers_that_do_not_follow_the_probabilities():
+    shares, chosen, cluster = drawn_reads(1.0, n=9)
+    three = np.where(shares >= np.sort(shares, axis=1)[:, -3:-2], shares, 0)  # probabilities of the three most probable
+    three /= three.sum(axis=1, keepdims=True)
+    assert (np.take_along_axis(three, chosen[:, None], axis=1) == 0).mean() > 0.05
+    for answers in (chosen, shares.argmin(axis=1)):
+        assert sampling.exponent(three, answers, cluster) == pytest.approx(UNKNOWN, nan_ok=True)
 
 
 def test_an_option_without_probability_is_none_unless_it_was_written():

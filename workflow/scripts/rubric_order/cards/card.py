@@ -18,6 +18,7 @@ from rubric_order.cards import evidence as gathering
 from rubric_order.cards import groups, headline, spread
 from rubric_order.cards import verdict as rules
 from rubric_order.cards.evidence import Agreement, Evidence, Rankings, ReadoutResults
+from rubric_order.cards.numbers import interval_text
 from rubric_order.cards.record import CardRecord
 from rubric_order.methods.position import order_tests
 
@@ -361,7 +362,7 @@ def written(value: Interval, form: str, reason: str = "") -> str:
     """An estimate with its interval, as people read it. An unknown estimate is written with its reason, if known."""
     if not value.known:
         return _unknown(reason)
-    return rules.interval_text(value, form) + ("" if value.bounded else " [no interval]")
+    return interval_text(value, form) + ("" if value.bounded else " [no interval]")
 
 
 def _most_probable(evidence: Evidence) -> str:

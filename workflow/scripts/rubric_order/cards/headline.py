@@ -10,6 +10,7 @@ from rubric_order.cards import spread as spreads
 from rubric_order.cards import verdict as verdicts
 from rubric_order.cards.estimands import LOG_ODDS, POINTS, Estimand
 from rubric_order.cards.evidence import Evidence
+from rubric_order.cards.numbers import interval_text, percent
 from rubric_order.methods.position import causes
 
 WORDS = {
@@ -44,7 +45,7 @@ def headline(evidence: Evidence, verdict: verdicts.Verdict) -> Headline:
         parts = ["option probabilities do not show what the order does to these written scores, which users see"]
     if evidence.readouts and evidence.failed_share > verdicts.MOST_FAILED:
         # If most reads have no score, no size is given.
-        failed = f"{verdicts.percent(evidence.failed_share)} of the reads have no score"
+        failed = f"{percent(evidence.failed_share)} of the reads have no score"
         parts = [failed] if evidence.failed_share > HALF else [failed, *parts]
     return Headline(WORDS[verdict.word], "; ".join(parts))
 
@@ -71,10 +72,10 @@ def _effect(evidence: Evidence, verdict: verdicts.Verdict) -> Iterator[str]:
 
 def _found(evidence: Evidence, row: Estimand) -> str:
     """An effect with its interval, which does not contain 0."""
-    value = verdicts.interval_text(row.value, "+z.2f")
+    value = interval_text(row.value, "+z.2f")
     if row.name == POINTS:
         low, high = sorted((abs(row.value.low), abs(row.value.high)))
-        size = verdicts.interval_text(Interval(abs(row.value.estimate), low, high), ".2f")
+        size = interval_text(Interval(abs(row.value.estimate), low, high), ".2f")
         side = "above" if row.value.estimate > 0 else "below"
         what = "'s expected score is" if evidence.points.name == Readout.SOFT else " scores"
         return f"the usual order{what} {size} points {side} the mean of all orders"

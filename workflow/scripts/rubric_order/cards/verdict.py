@@ -23,6 +23,7 @@ from rubric_order.cards.estimands import (
     Estimand,
 )
 from rubric_order.cards.evidence import Evidence, ReadoutResults, Small
+from rubric_order.cards.numbers import interval_text, p_text, percent
 from rubric_order.methods.position import causes, order_tests, uniformity
 from rubric_order.methods.uncertainty import enough, equivalence
 
@@ -70,9 +71,7 @@ SMALL = "Detectable, but smaller than the margin"
 ONLY_POINTS = "only mean scores are compared"
 NO_POSITION = "no test finds a preference for a position"
 MISSED = 0.05  # probability of seeing no change, if the share that changes is at its upper bound
-WRITTEN_AS_0 = 0.005  # smaller values are written as 0 with two decimals
 UNBOUNDED = 20.0  # log-odds or points; a larger end of an interval bounds nothing
-ROUNDING = 1e-12  # smaller values are rounding errors
 
 
 class Verdict(NamedTuple):
@@ -210,14 +209,14 @@ def _cause_words(row: Row) -> str:
             f"the score in position {row['could']}."
         )
     if "position" in row:
-        where = f"most often where an item's commonest score stands in position {row['position']} ({_p(row['p'])})"
+        where = f"most often where an item's commonest score stands in position {row['position']} ({p_text(row['p'])})"
         shift = (
             f" Depending on these, the usual ordering shifts the mean by {_ends(row)} points." if "low" in row else ""
         )
         return f"Scores are missing where it matters, {where}.{shift}"
     text = (
         f"Scores are missing where it matters: in {percent(row['share'])} of the reads of ordering {row['ordering']} "
-        f"and in {percent(row['others'])} of the others ({_p(row['p'])})."
+        f"and in {percent(row['others'])} of the others ({p_text(row['p'])})."
     )
     if "low" not in row:
         return text
@@ -276,11 +275,13 @@ def apart(evidence: Evidence) -> Iterator[str]:
     if evidence.written_spread.verdict == equivalence.NOT_SHOWN:
         sd = interval_text(evidence.written_spread.sd, ".2f")
         yield f"By repeats, an ordering moves single written scores by {sd} points (SD). {users}"
-    elif not evidence.exponent[0] < SURE:
+    elif math.isnan(evidence.exponent[0]):
+        yield f"{_unlike(evidence)} {users}"
+    elif evidence.exponent[0] >= SURE:
         yield f"The most probable score is nearly always written, and jumps where probabilities move little. {users}"
     for row in evidence.causes_of(causes.WRITTEN):
         if row["p"] <= causes.LEVEL:
-            yield f"Orderings move the written scores of groups beyond their probabilities ({_p(row['p'])}). {users}"
+            yield f"Orderings move written scores of groups beyond their probabilities ({p_text(row['p'])}). {users}"
         elif row["low"] > 0 and not row["bound"] < evidence.spread.margin:
             yield f"Positions move single written scores beyond probabilities by {_beyond(evidence, row)}. {users}"
         elif evidence.spread.shown and row["drawn"] >= evidence.spread.margin:
@@ -288,6 +289,14 @@ def apart(evidence: Evidence) -> Iterator[str]:
             yield f"Answers are surer than the probabilities, so that an ordering moves single ones by {reach}. {users}"
     if evidence.causes_of(causes.ROUNDING):
         yield "Option probabilities have one decimal, too coarse for what an ordering does to single items."
+
+
+def _unlike(evidence: Evidence) -> str:
+    """The sentence on written scores that no power of the option probabilities is known to give."""
+    for row in evidence.causes_of(causes.IMPOSSIBLE):
+        none = percent(row["share"])
+        return f"Written scores do not follow the option probabilities: {none} of them have probability 0."
+    return "Written scores are not shown to follow the option probabilities."
 
 
 def _beyond(evidence: Evidence, row: Row) -> str:
@@ -397,13 +406,13 @@ def no_finding(tests: dict[order_tests.Test, float]) -> str:
         return "No test of the order could be made."
     how = READ_AS[Readout.SOFT] if all(readout == Readout.SOFT for readout, _ in tests) else ""
     many = f" is the smallest of {len(tests)} tests, adjusted" if len(tests) > 1 else ""
-    least = f"{_p(min(tests.values()))}{many}; {order_tests.LEVEL:g} or less is a finding"
+    least = f"{p_text(min(tests.values()))}{many}; {order_tests.LEVEL:g} or less is a finding"
     return f"No test finds an effect of the order{how}: {least}."
 
 
 def _finding_words(evidence: Evidence, row: Estimand) -> str:
     """The sentence on an effect that was found."""
-    p, readout = _p(row.p), evidence.points if row.name == POINTS else evidence.log_odds
+    p, readout = p_text(row.p), evidence.points if row.name == POINTS else evidence.log_odds
     tests, how = [test for _, test in _found(evidence, row.name)], READ_AS[readout.name]
     if row.name == POINTS:
         usual, of_usual = readout.usual, (readout.name, order_tests.USUAL)
@@ -413,7 +422,9 @@ def _finding_words(evidence: Evidence, row: Estimand) -> str:
             and (of_usual not in evidence.tests or order_tests.USUAL in tests)
         ):
             size = f"{interval_text(usual, '+z.2f')} points{POINTS_AS[readout.name]}"
-            return f"The usual ordering shifts the mean score by {size} ({_p(evidence.tests.get(of_usual, row.p))})."
+            return (
+                f"The usual ordering shifts the mean score by {size} ({p_text(evidence.tests.get(of_usual, row.p))})."
+            )
         gap = (
             ""
             if math.isnan(readout.largest_gap)
@@ -511,26 +522,3 @@ def _calls(average: str, evidence: Evidence) -> str:
 
 def _reach(interval: Interval) -> float:
     return max(abs(interval.low), abs(interval.high))
-
-
-def interval_text(value: Interval, form: str) -> str:
-    """An estimate and its interval. If two decimals would wrongly show 0, two significant digits are given."""
-    numbers = [abs(number) for number in (value.estimate, value.low, value.high) if not math.isnan(number)]
-    largest = max(numbers, default=0.0)
-    if ROUNDING < largest < WRITTEN_AS_0:
-        form = form.replace("z.2f", ".2f").replace(".2f", f".{1 - math.floor(math.log10(largest))}f")
-    elif ROUNDING < (least := min(numbers, default=0.0)) < WRITTEN_AS_0 and (value.low > 0 or value.high < 0):
-        form = form.replace(".2f", f".{-math.floor(math.log10(least))}f")  # an end that is not 0 is not written as 0
-    ends = f" [{value.low:{form}}, {value.high:{form}}]" if value.bounded else ""
-    return f"{value.estimate:{form}}{ends}"
-
-
-def _p(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-
-
-def percent(share: float) -> str:
-    """A share in words; 0% and 100% are written only where they are exact."""
-    if 0.995 <= share < 1:
-        return "more than 99%"
-    return "0%" if share == 0 else f"{share:.1%}" if share < 0.1 else f"{share:.0%}"

@@ -7,6 +7,7 @@
 - **copies**: repeats hardly ever differ, so that they do not show chance, see `repetition.copied`.
 - **written**: what positions add to written scores beyond option probabilities, with its bound; and the bound of what
   orderings do to single items by these probabilities at the power with which answers are drawn.
+- **impossible**: share of the written scores that have probability 0, where there are any.
 - **group**: correlation of what orderings do to a group's items.
 - **saturation**: least share of the commonest score in any ordering.
 - **rounding**: option probabilities have one decimal.
@@ -28,7 +29,7 @@ from rubric_order.methods.position.blocks import Block, matrix_of
 from rubric_order.methods.uncertainty import additive, cluster_robust, rao_scott, resampling
 
 FAILURES, SCALE, ONE_ORDERING, COPIES = "failures", "scale", "one ordering", "copies"
-WRITTEN, GROUP, SATURATION, ROUNDING = "written", "group", "saturation", "rounding"
+WRITTEN, IMPOSSIBLE, GROUP, SATURATION, ROUNDING = "written", "impossible", "group", "saturation", "rounding"
 LEVEL = 0.05  # of the test that a cause is there
 MOST_ORDERINGS = 24  # of blocks that are tested
 FEWEST_ORDERINGS = 5  # without one of fewer, too little is left
@@ -66,7 +67,7 @@ def causes(block: Block, power: float = 1.0) -> list[Row]:
 
 
 def _score_causes(block: Block) -> Iterator[Row]:
-    """Rows on repeats, on the commonest score, on groups, and on rounding."""
+    """Rows on repeats, on the commonest score, on groups, on rounding, and on scores of probability 0."""
     orderings, number = block.orderings
     if block.table["score"].notna().any():
         score = block.table["score"].to_numpy(dtype=float, na_value=np.nan)
@@ -85,9 +86,23 @@ def _score_causes(block: Block) -> Iterator[Row]:
         tenths = np.abs(shares * 10 - np.round(shares * 10)).max() < 1e-6
         if tenths and not np.isin(np.round(shares, 6), (0.0, 1.0)).all():
             yield {"cause": ROUNDING, "readout": Readout.SOFT}
+    if share := _impossible(block):
+        yield {"cause": IMPOSSIBLE, "readout": Readout.HARD, "share": share}
     for readout, values in block.readouts():
         if 1 < len(orderings) <= MOST_ORDERINGS and block.design.shared and readout != Readout.CALIBRATED:
             yield _correlation(block, readout, values)
+
+
+def _impossible(block: Block) -> float:
+    """Share of the written scores with option probabilities whose own probability is 0."""
+    if not {"position", "position_probabilities"} <= {*block.table}:
+        return 0.0
+    both = block.table[["position", "position_probabilities"]].notna().all(axis=1)
+    if not both.any():
+        return 0.0
+    shares = matrix_of(block.table.loc[both, "position_probabilities"].to_numpy())
+    place = block.table.loc[both, "position"].to_numpy(dtype=int) - 1
+    return float((np.take_along_axis(shares, place[:, None], axis=1) == 0).mean())
 
 
 def _correlation(block: Block, readout: Readout, values: np.ndarray) -> Row:

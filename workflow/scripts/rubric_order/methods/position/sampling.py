@@ -5,6 +5,7 @@ and move expected scores by Q b. Products r'Ar of two reads sum to b'Qb if A sol
 A = V⁻QV⁻ is close.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from rubric_order.methods.uncertainty import cluster_robust, distributions
 from rubric_order.methods.uncertainty.resampling import sum_units
 
 SMALLEST, GREATEST = 1e-9, 50.0
+BEYOND = Interval(low=GREATEST, high=math.inf)
 CLOSE = 1e-14  # absolute and relative tolerance of the power
 LEAST = 1e-6  # a written option with a lower probability counts with this probability
 CONFIDENCE = 0.99
@@ -24,8 +26,9 @@ SINGULAR = 1e-6  # of the greatest eigenvalue of a covariance; directions with l
 def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Interval:
     """Power b of option probabilities p: answers look drawn by p^b; 1 as they are, 1 / T at temperature T.
 
-    Maximum likelihood with Student's t over clusters at `CONFIDENCE`; unknown outside `SMALLEST` to `GREATEST` (always
-    the most probable: none is finite).
+    Maximum likelihood with Student's t over clusters at `CONFIDENCE`. Beyond `GREATEST`, as where the most probable is
+    always written, no estimate but the interval from there to infinity; unknown where answers do not follow p (power of
+    0 or less), or p are equal.
     """
     from scipy import optimize  # slow to import
 
@@ -45,8 +48,15 @@ def exponent(shares: np.ndarray, chosen: np.ndarray, cluster: np.ndarray) -> Int
         """Derivative of the log-likelihood of all reads. The derivative falls as b rises."""
         return float((chosen_log - moments(b)[1]).sum())
 
-    if not len(chosen_log) or total(SMALLEST) <= 0 or total(GREATEST) >= 0:
+    if not len(chosen_log):
         return UNKNOWN
+    is_most_probable = chosen_log == logs.max(axis=1)
+    if is_most_probable.all() and (below < 0).any():
+        return BEYOND
+    if total(SMALLEST) <= 0:
+        return UNKNOWN
+    if total(GREATEST) >= 0:
+        return BEYOND
     power = optimize.brentq(total, SMALLEST, GREATEST, xtol=CLOSE, rtol=CLOSE)
     weights, mean = moments(power)
     information = float(((weights * finite**2).sum(axis=1) - mean**2).sum())

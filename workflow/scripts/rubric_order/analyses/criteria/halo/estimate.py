@@ -23,8 +23,8 @@ FURTHEST = 60.0  # standard errors; the p-value of a difference that is farther 
 # differ.
 ALONE = {"balanced_williams": "balanced"}
 COLUMNS = {
-    "scores": [*panels.COLUMNS, "item_id"],
-    "alone": [*KEYS, "item_id", "read_index", *VALUES.values()],
+    "scores": [*panels.COLUMNS, "item_id", "ordering", "levels"],
+    "alone": [*KEYS, "item_id", "read_index", "ordering", *VALUES.values()],
 }
 
 
@@ -62,15 +62,51 @@ def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.where(varies, np.clip(r, -1, 1), np.nan)
 
 
-def alone_values(reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray, readout: Readout) -> np.ndarray:
-    """Scores of a study that judges one criterion at a time, as an array like a panel's. Shape (U, R, C)."""
+def alone_values(
+    reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray, readout: Readout
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores and prompts of a study that judges one criterion at a time, like a panel's. Shapes (U, R, C)."""
     text, criterion = np.nonzero(pd.notna(item_ids))
     item = pd.Index(item_ids[text, criterion]).get_indexer(reads["item_id"])
     matched, item = reads[item >= 0], item[item >= 0]
     values = np.full((len(panel.texts), int(reads["read_index"].max()) + 1, len(panel.criteria)), np.nan)
+    prompts: np.ndarray = np.zeros(values.shape, dtype=int)
     place = text[item], matched["read_index"].to_numpy(), criterion[item]
     values[place] = matched[VALUES[readout]].astype(float).to_numpy()
-    return values
+    prompts[place] = prompt_numbers(item, matched["read_index"], matched["ordering"])
+    return values, prompts
+
+
+def _prompts(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
+    text = pd.Index(panel.texts).get_indexer(reads["unit_id"])
+    criterion = pd.Index(panel.criteria).get_indexer(reads["criterion"])
+    cell = text * len(panel.criteria) + criterion
+    prompts: np.ndarray = np.zeros(panel.values.shape, dtype=int)
+    numbers = prompt_numbers(cell, reads["read_index"], reads["ordering"], reads["levels"])
+    prompts[text, reads["read_index"].to_numpy(), criterion] = numbers
+    return prompts
+
+
+def prompt_numbers(unit: np.ndarray, read_index: pd.Series, *orderings: pd.Series) -> np.ndarray:
+    """Number of each read's prompt (its orderings) within the unit, from 0."""
+    prompt = pd.factorize(pd.Series(list(zip(*(column.map(tuple) for column in orderings), strict=True))))[0]
+    rows = pd.DataFrame({"unit": unit, "read_index": read_index.to_numpy(), "prompt": prompt})
+    rows = rows.sort_values("read_index", kind="stable")
+    is_first = ~rows.duplicated(["unit", "prompt"])
+    number = rows[is_first].groupby("unit").cumcount().reindex(rows.index)
+    number = number.groupby([rows["unit"], rows["prompt"]]).transform("first")
+    return number.sort_index().to_numpy(dtype=int)
+
+
+def prompt_means(values: np.ndarray, prompts: np.ndarray) -> np.ndarray:
+    """Mean score over the repeats of each prompt, (U, R, C) -> (U, P, C)."""
+    shape = values.shape[0], int(prompts.max(initial=0)) + 1, values.shape[2]
+    text, read, criterion = np.nonzero(~np.isnan(values))
+    place = text, prompts[text, read, criterion], criterion
+    total, count = np.zeros(shape), np.zeros(shape)
+    np.add.at(total, place, values[text, read, criterion])
+    np.add.at(count, place, 1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def estimate(
@@ -92,8 +128,9 @@ def estimate(
         - ``alone``: correlation of scores of the same items from answers about a single criterion.
         - ``human``: correlation of people's scores, which are means over raters.
         - ``inside_minus_alone``: difference of the two correlations, over the scores that both sides have, and over the
-          pairs of criteria whose scores vary on both sides, corrected for the noise of reads; with one read a text the
-          difference is NaN, with the flag ``not identified``.
+          pairs of criteria whose scores vary on both sides, corrected for the noise of reads; repeats of a prompt count
+          as one read. With one prompt a text (NaN), or two levels (which correlate by sharpness), it has no `p`, and
+          flag ``not identified``.
         - ``inside_minus_human``: difference of the two correlations, without interval and `p`: the noise of raters is
           not in the scores (flag ``not identified``).
     """
@@ -104,15 +141,18 @@ def estimate(
     rows = []
     for name, readout, panel, reads in panels.blocks(scores, crossed=False):
         other = _same_alone(name, alone_of)
-        separate = None
+        separate, sides = None, None
         if other is not None and other[VALUES[readout]].notna().any():
-            separate = alone_values(other, panel, _item_ids(reads, panel), readout)
+            separate, prompts = alone_values(other, panel, _item_ids(reads, panel), readout)
+            sides = prompt_means(panel.values, _prompts(reads, panel)), prompt_means(separate, prompts)
         common = name | {"readout": readout, "method": "jackknife over groups, Student's t"}
         common |= {"n_texts": len(panel.texts), "n_criteria": len(panel.criteria)}
         for basis in BASES:
-            common["n_reads"] = 1 if basis == "read" else _equal_reads(panel, separate)
-            for quantity, jackknife, unit in _correlations(panel, separate, basis, confidence):
+            common["n_reads"] = 1 if basis == "read" else _equal_reads(panel, sides)
+            for quantity, jackknife, unit in _correlations(panel, separate, sides, basis, confidence):
                 tested = "_minus_" in quantity
+                if tested and name["n"] == 2:
+                    jackknife = resampling.jackknife_t(np.array([jackknife.interval.estimate]), confidence)
                 row: Row = {"basis": basis, "quantity": quantity, "n_groups": len(np.unique(unit))}
                 row["p"] = float(jackknife.p) if tested else np.nan
                 row["flag"] = NOT_IDENTIFIED if tested and row["n_groups"] > 1 and np.isnan(row["p"]) else ""
@@ -124,8 +164,8 @@ def estimate(
     return table.assign(confidence=confidence)
 
 
-def _equal_reads(panel: panels.Panel, separate: np.ndarray | None) -> int:
-    return panel.values.shape[1] if separate is None else min(panel.values.shape[1], separate.shape[1])
+def _equal_reads(panel: panels.Panel, sides: Sequence[np.ndarray] | None) -> int:
+    return panel.values.shape[1] if sides is None else min(side.shape[1] for side in sides)
 
 
 def _evenly(values: np.ndarray, count: int) -> np.ndarray:
@@ -150,16 +190,20 @@ def _item_ids(reads: pd.DataFrame, panel: panels.Panel) -> np.ndarray:
 
 
 def _correlations(
-    panel: panels.Panel, separate: np.ndarray | None, basis: str, confidence: float
+    panel: panels.Panel,
+    separate: np.ndarray | None,
+    sides: Sequence[np.ndarray] | None,
+    basis: str,
+    confidence: float,
 ) -> Iterator[tuple[str, resampling.Jackknife, np.ndarray]]:
     """Each quantity: its name, its estimate and interval, and the groups of its texts."""
-    inside, apart, reads = panel.values, separate, None if separate is None else (panel.values, separate)
-    if basis == "mean":
-        count = _equal_reads(panel, separate)
-        inside = panels.text_means(_evenly(inside, count))
-        if apart is not None:
-            reads = _evenly(panel.values, count), _evenly(apart, count)
-            apart = panels.text_means(reads[1])
+    inside, apart, compared = panel.values, separate, sides or ()
+    if basis == "mean" and sides is None:
+        inside = panels.text_means(inside)
+    elif basis == "mean" and sides is not None:
+        count = _equal_reads(panel, sides)
+        sides = [_evenly(side, count) for side in sides]
+        inside, apart = compared = [panels.text_means(side) for side in sides]
     for name, values in (("inside", inside), ("human", panel.human), ("alone", apart)):
         if values is None:
             continue
@@ -170,8 +214,8 @@ def _correlations(
             (one, other), _, unit = _left_out(panel.groups, [inside, values])
             yield "inside_minus_human", resampling.jackknife_t((one - other)[:1], confidence), unit
         if name == "alone":
-            sides, common, unit = _left_out(panel.groups, [inside, values], reads)
-            yield "inside_minus_alone", _difference(sides, common, unit, confidence), unit
+            correlations, common, unit = _left_out(panel.groups, compared, sides)
+            yield "inside_minus_alone", _difference(correlations, common, unit, confidence), unit
 
 
 def _difference(

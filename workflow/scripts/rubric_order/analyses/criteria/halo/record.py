@@ -27,7 +27,8 @@ RESULT = Result(
         " given too. All have {bootstrap[confidence]:.0%} intervals of a jackknife over groups of texts. Basis read"
         " correlates single reads.",
         notes="Basis mean correlates means over equally many reads in one prompt and alone. The difference of one"
-        " prompt and alone is corrected for the noise of reads; the noise of people's scores is unknown, so a"
+        " prompt and alone is corrected for the noise of reads, where repeats of a prompt count as one read. With one"
+        " prompt a text or two levels it has no interval. The noise of people's scores is unknown, so a"
         " difference from them has no interval. * significant at 5% after Holm's adjustment for all judges, profiles,"
         " datasets and scales of the study. Few clusters: a column from fewer than 30 groups.",
     ),
