@@ -129,6 +129,13 @@ def test_missing_scores_are_counted_by_position_and_at_their_worst():
     assert found["p_lost"] < 0.01
 
 
+@pytest.mark.parametrize(("p", "verdict"), [(0.001, "biased"), (0.015, "cannot tell")])
+def test_a_finding_at_the_worst_of_missing_scores_is_adjusted_like_any_other(p, verdict):
+    table = statistic(planted(shift=0.8))
+    table["p_worst"] = np.where(table["quantity"].isin(["gap", "pooled_first", "pooled_test"]), p, np.nan)
+    assert [card.verdict for card in criteria.cards(table, 0.1)] == [verdict] * 4
+
+
 def test_no_effect_is_equivalent_within_a_margin_and_cannot_be_told_within_a_smaller_one():
     panel = planted(n_groups=100)
     assert [card.verdict for card in cards_of(panel, margin=0.2)] == ["equivalent"] * 4

@@ -113,9 +113,11 @@ def _criterion_cards(keys: dict[str, Any], rows: pd.DataFrame, margin: float) ->
     few = gaps["effective_groups_own"] < enough.FINDING.least
     p = gaps["p_cluster"].mask(few).to_numpy(dtype=float)
     adjusted = np.minimum(OWN * multiplicity.holm(p), 1)
+    worst = gaps["p_worst"].to_numpy(dtype=float)
+    at_worst = np.where(np.isnan(worst), np.nan, OWN * multiplicity.holm(np.fmax(np.nan_to_num(p, nan=1.0), worst)))
     return [
         _criterion_card(keys, row, rows[rows["criterion"] == row["criterion"]], value, margin, len(gaps))
-        for row, value in zip(gaps.to_dict("records"), adjusted.tolist(), strict=True)
+        for row, value in zip(gaps.assign(p_worst=at_worst).to_dict("records"), adjusted.tolist(), strict=True)
     ]
 
 
@@ -157,8 +159,8 @@ def _criterion_card(
 def _effect(
     value: Interval, shifts: pd.DataFrame, p: float, margin: float, missing: dict[str, str], row: Row
 ) -> Estimand:
-    """Effect in points, from the shifts and the row with `p_lost` and `p_worst`; `missing` maps sentences to the advice
-    for each.
+    """Effect in points, from the shifts and the row with `p_worst`, adjusted like `p`; `missing` maps sentences to the
+    advice for each.
     """
     least, most = shifts["least"].min(skipna=False), shifts["most"].max(skipna=False)
     reach = Interval(value.estimate, float(least), float(most)) if len(shifts) else UNKNOWN
@@ -166,7 +168,7 @@ def _effect(
     if not math.isnan(row["p_worst"]):
         at = ", ".join(f"{n / max(n + m, 1):.1%}" for n, m in zip(shifts["n_failed"], shifts["n_scores"], strict=True))
         sentence = f"Missing scores could explain it: of positions 1 to {len(shifts)}, {at} of the scores are missing."
-        causes = (Cause("failures", sentence, row["p_worst"] > estimands.Estimand.level),)
+        causes = (Cause("failures", sentence, row["p_worst"] > order_tests.LEVEL),)
     return Estimand(POINTS, value, reach, margin, p, order_tests.LEVEL, missing=tuple(missing), causes=causes)
 
 
@@ -255,7 +257,10 @@ def _pooled_card(own: Sequence[CriterionCard], rows: pd.DataFrame, margin: float
     least = min((card.commonest_share for card in own if card.n_scores), default=math.nan)
     if least >= uniformity.COMMONEST:
         missing[f"The judge is saturated: at least {least:.0%} of the scores of each criterion are one score."] = VARY
-    effect = _effect(value, shifts, p if worth >= enough.FINDING.least else math.nan, margin, missing, by)
+    worst = ALL * min(np.nan_to_num(row["p_cluster"], nan=1.0).clip(row["p_worst"]) for row in (first, test))
+    effect = _effect(
+        value, shifts, p if worth >= enough.FINDING.least else math.nan, margin, missing, by | {"p_worst": worst}
+    )
     each = [card.p for card in own if not math.isnan(card.p)]
     card = CriterionCard(
         keys=own[0].keys,
