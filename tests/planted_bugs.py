@@ -110,6 +110,13 @@ BUGS = (
         "np.var(each) / len(each)",
         ("test_attenuation.py",),
     ),
+    Bug(  # shards are counted from 0, so that the last one's answers have no score
+        "jobs",
+        "jobs/parse_scores.py",
+        "for shard in range(1, shards + 1)",
+        "for shard in range(shards)",
+        ("test_contracts.py",),
+    ),
     Bug(  # ends of an interval that is turned round stay as they were
         "tables",
         "tables/spec.py",

@@ -74,7 +74,7 @@ def test_each_criterion_has_the_card_that_its_reads_alone_have(reads, tmp_path):
 
 def test_the_script_estimates_a_statistic_of_each_criterion(reads, tmp_path):
     path, output = tmp_path / "scores.parquet", tmp_path / "decisiveness.parquet"
-    reads.to_parquet(path)
+    reads.assign(pattern=None).astype({"pattern": "string"}).to_parquet(path)
     estimate_by_criterion(decisiveness.__name__, {"scores": [path]}, {}, output)
     assert pd.read_parquet(output)["dataset"].unique().tolist() == ["d/plot", "d/style"]
 
@@ -82,7 +82,7 @@ def test_the_script_estimates_a_statistic_of_each_criterion(reads, tmp_path):
 def test_scores_of_a_criterion_on_a_scale_from_0_are_counted_from_0(reads, tmp_path):
     path, output = tmp_path / "scores.parquet", tmp_path / "decisiveness.parquet"
     reads = reads.assign(lowest=np.int8(0))
-    reads.to_parquet(path)
+    reads.assign(pattern=None).astype({"pattern": "string"}).to_parquet(path)
     estimate_by_criterion(decisiveness.__name__, {"scores": [path]}, {}, output)
     alone = decisiveness.estimate(reads[reads["criterion"] == "plot"].assign(dataset="d/plot"))
     made = pd.read_parquet(output).query("dataset == 'd/plot'")

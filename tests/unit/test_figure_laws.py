@@ -12,8 +12,8 @@ from factories import ROOT, blocks_of_all_results
 from rubric_order import catalogue
 from rubric_order.base.conditions import select_condition
 from rubric_order.base.keys import BASELINE
-from rubric_order.base.labels import Labels, order_by_labels
-from rubric_order.figures import drawing, presets
+from rubric_order.base.labels import Labels, order_by_labels, statistics_of_block
+from rubric_order.figures import output, presets, view
 
 STYLE = ROOT / "resources/rubric_order.mplstyle"
 LABELS = Labels({name: f"Judge {name[-3:]}" for name in whole_study.COMPARING_JUDGES}, whole_study.DATASETS)
@@ -45,7 +45,10 @@ def draw(name, n_rows=None):
         {"setting": dict.fromkeys(whole_study.JUDGES, VALUES)} if "setting" in catalogue.FIGURES[name].derived else {}
     )
     module = importlib.import_module(catalogue.module("figures", name))
-    return drawing.drawn(module, tables, block, LABELS, style=STYLE)
+    with plt.rc_context():
+        output.use_style(STYLE, block.pop("preset"))
+        tables, labels = statistics_of_block(tables, block, LABELS)
+        return view.draw(module, **tables, **block, labels=labels)
 
 
 @pytest.mark.parametrize("name", catalogue.FIGURES)
