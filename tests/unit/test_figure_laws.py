@@ -45,10 +45,9 @@ def draw(name, n_rows=None):
         {"setting": dict.fromkeys(whole_study.JUDGES, VALUES)} if "setting" in catalogue.FIGURES[name].derived else {}
     )
     module = importlib.import_module(catalogue.module("figures", name))
-    with plt.rc_context():
-        output.use_style(STYLE, block.pop("preset"))
-        tables, labels = statistics_of_block(tables, block, LABELS)
-        return view.draw(module, **tables, **block, labels=labels)
+    output.use_style(STYLE, block.pop("preset"))
+    tables, labels = statistics_of_block(tables, block, LABELS)
+    return view.draw(module, **tables, **block, labels=labels)
 
 
 @pytest.mark.parametrize("name", catalogue.FIGURES)
