@@ -524,7 +524,7 @@ def test_a_budget_is_kept_and_a_larger_one_goes_on(server: Endpoint, texts, tmp_
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_goes_on_and_asks_nothing_twice(texts, tmp_path):
+def test_a_run_that_is_killed_goes_on_and_asks_again_what_was_under_way_alone(texts, tmp_path):
     def slow(call: Call) -> Reply:
         reply = first_shown(call)
         reply.delay = 0.2
@@ -544,7 +544,7 @@ def test_a_run_that_is_killed_goes_on_and_asks_nothing_twice(texts, tmp_path):
         assert done.returncode == 0, done.stderr
         times = collections.Counter(call.prompt for call in endpoint.calls)
     assert len(times) == 18
-    assert set(times.values()) == {1}
+    assert sum(times.values()) <= 18 + 2  # calls under way, at most `concurrency`
 
 
 def test_the_bar_says_rate_money_and_time():

@@ -70,8 +70,8 @@ def fill_in(headers: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
 
 def connect(judge: Addressed) -> "Connection":
     """The connection to an address that config names."""
-    headers, secrets = fill_in(judge.extra_headers)
     key = None if judge.api_key_env is None else secret(judge.api_key_env, "api_key_env")
+    headers, secrets = fill_in(judge.extra_headers)
     return Connection(judge.base_url, key=key, headers=headers, secrets=secrets, timeout=judge.timeout)
 
 
