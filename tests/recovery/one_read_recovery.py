@@ -283,7 +283,8 @@ def advised(rng: np.random.Generator, *, groups: int, unequal: bool, target: flo
 
     def right(count: float) -> float:
         error = (shared**2 * shape.inequality + own**2 / shape.items) / count
-        return of.width(shape, count) * float(np.sqrt(error))
+        df = max(count * shape.freedom - 1, 1)
+        return float(stats.t.ppf((1 + asked.confidence) / 2, df) * np.sqrt(error))
 
     needed = goals.groups_needed(of, shape, target)
     low, high = of.interval(shape, 100)
