@@ -1,4 +1,4 @@
-"""What every engine that makes calls must do, whatever answers: faults are rows. Kills are in `test_paid_once.py`."""
+"""Duties of every engine that makes calls, whatever answers: faults are rows. Kills are in `test_paid_once.py`."""
 
 import asyncio
 import collections
@@ -89,7 +89,7 @@ class Judged:
         return reply
 
     def called(self, prompt):
-        """What a call of the function leads to: seconds to wait, and a value or an exception."""
+        """Outcome of a call of the function: seconds to wait, and a value or an exception."""
         reply = self.next_reply(prompt)
         if not isinstance(reply, Reply):
             return (lambda: True), "[RESULT] 4" if reply is None else reply
@@ -155,7 +155,7 @@ def judged(monkeypatch, tmp_path):
 
 
 class TestEveryEngine:
-    """What a judge job relies on."""
+    """Duties on which a judge job relies."""
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_each_request_has_one_answer_in_each_round(self, judged, kind):

@@ -94,7 +94,7 @@ def _ends(card: Mapping[str, Any], key: str) -> tuple[float | None, float | None
 
 
 def decision(low: float | None, high: float | None, limit: float) -> str:
-    """Whether an interval is within a limit or outside."""
+    """Outcome for an interval: passed within the limit, failed outside, else `CANNOT_TELL`."""
     if low is None or high is None:
         return CANNOT_TELL
     if -limit <= low and high <= limit:

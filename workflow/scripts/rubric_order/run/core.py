@@ -81,7 +81,7 @@ class Run:
                 raise InputError(f"{path}: Snakemake reads braces in a path as wildcards; expected another path")
 
     def look_up(self, find: Callable[..., Found], *names: str) -> Found:
-        """What `find` finds; where it finds nothing, its message ends Snakemake."""
+        """Result of `find`; where it finds nothing, its message ends Snakemake."""
         try:
             return find(*names)
         except InputError as error:

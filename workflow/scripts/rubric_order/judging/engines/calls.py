@@ -81,7 +81,7 @@ class Prepared:
 
 
 class Protocol(ABC):
-    """How one judge is asked. Requests are asked inside ``async with``.
+    """Means of asking one judge. Requests are asked inside ``async with``.
 
     Attributes:
         unknown: answers in which the probabilities of the options are not known well enough.
