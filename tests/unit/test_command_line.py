@@ -116,6 +116,7 @@ def main():
     ThreadPoolExecutor().submit(threading.Event().wait)
     {}
 
+main.__module__ = "rubric_order.jobs.judge_shard"
 command_line.LEFT_SECONDS = 0.1
 command_line.run(main)
 """

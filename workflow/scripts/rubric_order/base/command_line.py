@@ -35,6 +35,7 @@ def run(main: Callable[..., object]) -> None:
     words. All else: one word.
     """
     begin()
+    _left.clear()  # what ran in this process before is no part of `main`
     status = 1
     try:
         arguments = vars(parser(main).parse_args())
@@ -52,7 +53,7 @@ def run(main: Callable[..., object]) -> None:
     except KeyboardInterrupt:
         sys.exit("ended on request")
     finally:
-        if _left.is_set() and main.__module__ == "__main__":
+        if _left.is_set():
             leave = threading.Timer(LEFT_SECONDS, os._exit, (status,))
             leave.daemon = True
             leave.start()
