@@ -53,19 +53,21 @@ def test_a_study_runs_through_the_profile_with_a_job_array(study, cluster: Clust
 
 def test_a_task_of_an_array_that_is_cancelled_is_submitted_again_and_the_others_are_left_alone(study):
     study = study(
-        6, {"slow": {"seconds_per_request": 0.5, "shards": 2}, "fast": {"seconds_per_request": 0, "shards": 2}}
+        6, {"slow": {"seconds_per_request": 1, "shards": 2}, "fast": {"seconds_per_request": 0, "shards": 2}}
     )
     study.prepare()
     process = study.submit(*study.responses(), arguments=("--slurm-array-jobs", "judge_shard"))
     (writer,) = study.writers("slow", [1])
     assert "The individual task IDs are 1-4." in study.printed
-    time.sleep(3)
+    asked = re.compile(r"asked ([2-9]|1\d) / 30 requests")  # the progress line after the one of the first answer
+    wait_until(lambda: asked.search(study.log("slow", 1)), "some are answered")
+    before = int(asked.search(study.log("slow", 1))[1])
     output("scancel", writer["slurm_job"])
     finish(study, process)
     assert "SLURM status is: 'CANCELLED'" in study.printed
     assert study.printed.count("Trying to restart job") == 1
     again = re.search(r"30 requests: (\d+) answered before, (\d+) to judge", study.log("slow", 1))
-    assert 4 <= int(again[1]) < 30  # what it had when it was told to end
+    assert before <= int(again[1]) < 30  # what it had when it was told to end
     assert len(stored(study, "slow")) == 60
     assert study.starts() == 4 + 1  # the cancelled task's second run
 
