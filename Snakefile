@@ -8,7 +8,8 @@ from snakemake.utils import min_version
 min_version("9.25")
 
 
-configfile: f"{workflow.current_basedir}/config/config.yaml"
+# The demo where no config is named; it is no part of a config that is.
+configfile: f"{workflow.current_basedir}/config/{'config' if workflow.overwrite_configfiles else 'demo'}.yaml"
 
 
 include: "workflow/rules/project.smk"

@@ -46,10 +46,14 @@ def test_the_summary_takes_the_statistics_of_cards_and_all_that_config_names(fre
     assert "render_summary" not in fresh.planned()
 
 
-def test_a_config_that_names_no_study_is_one_clear_error(fresh: Project):
-    run = fresh.snakemake("--dry-run", alone=True)
+def test_the_demo_is_run_where_no_config_is_named_and_is_no_part_of_one_that_is(fresh: Project):
+    demo = [fresh.snakemake("--dry-run", *words, alone=True) for words in ((), ("--configfile", "config/demo.yaml"))]
+    tables = [[line for line in run.stdout.splitlines() if re.fullmatch(r"\w+ +\d+", line)] for run in demo]
+    assert tables[0] == tables[1]
+    assert "judge_shard" in demo[0].stdout
+    run = fresh.snakemake("--dry-run", "--configfile", "config/config.yaml", alone=True)
     assert run.returncode != 0
-    assert "error: config: no study is named; expected --configfile FILE" in run.stderr
+    assert "error: config: no study is named; expected studies, figures or tables" in run.stderr
     assert "Traceback" not in run.stdout + run.stderr
 
 

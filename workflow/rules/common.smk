@@ -56,7 +56,7 @@ except SystemExit as end:  # else Snakemake would end as if all were done
     sys.exit(end.code or "error: config: code of another package has called sys.exit")
 asked = {word.partition("=")[0] for word in sys.argv}
 if not (any((run.config.studies, run.config.figures, run.config.tables)) or asked & {"--lint", "--containerize"}):
-    sys.exit("error: config: no study is named; expected --configfile FILE, such as config/demo.yaml (make demo)")
+    sys.exit("error: config: no study is named; expected studies, figures or tables, such as those of config/demo.yaml")
 
 # A rehearsal has a working directory of its own, so that it cannot touch results and response stores. The directive
 # `workdir` would not do: Snakemake ignores it where --directory is given.
