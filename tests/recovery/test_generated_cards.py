@@ -38,7 +38,7 @@ CONTRADICTIONS = [
     ("No test finds an effect of the order", "shifts the mean score by"),
     ("All effects are smaller than their margins", "Not excluded"),
     ("As far as the order goes, one ordering is enough", "verage"),
-    ("read prompts twice", "the repeats are"),
+    ("read each one twice", "the repeats are"),
     ("hardly a score changes", "jumps where probabilities move little"),
     ("No read has a score", "shifts the mean score by"),
     ("no order changed a score", "Not every score was shown often enough"),

@@ -262,6 +262,24 @@ def test_a_card_that_cannot_tell_says_how_many_groups_would():
     assert "More groups" in advice({"small_points": WIDE})  # without errors there is no number
 
 
+def test_groups_that_find_a_shift_follow_from_the_usual_orderings_own_interval():
+    """The usual ordering is read five times, others once: its error is smaller. Power of an F test, by hand."""
+    rng = np.random.default_rng(3)
+    orders = np.vstack([np.roll(np.arange(1, 6), k) for k in (0, 0, 0, 0, 0, 1, 2, 3, 4)])
+    item, read = (places.ravel() for places in np.indices((60, len(orders))))
+    table = pd.DataFrame({"item": item, "ordering": [" ".join(map(str, orders[k])) for k in read]})
+    (made,) = card.cards(estimates.of_card(estimates.scores_of(table.assign(score=rng.integers(1, 6, len(item))))))
+    usual, tests = made.evidence.points.usual, len(made.verdict.tests)
+    error = (usual.high - usual.low) / 2 / stats.t.ppf(0.975, 59)
+
+    def power(n_groups):
+        critical = stats.f.ppf(1 - groups.order_tests.LEVEL / tests, 1, n_groups - 1)
+        return stats.ncf.sf(critical, 1, n_groups - 1, (0.1 / error) ** 2 * n_groups / 60)
+
+    found = made.to_dict()["groups_for_biased"]["points"]
+    assert power(found) >= 0.8 > power(found - 1)
+
+
 def test_a_card_with_one_read_an_ordering_says_that_no_number_of_groups_is_enough():
     hard = dataclasses.replace(QUIET, small_points=WIDE, **ERRORS)
     found = verdict.judge(dataclasses.replace(PLAIN, hard=hard, spread=ONCE, n_reads=600))
@@ -633,7 +651,7 @@ MOVED = Spread("soft", Interval(0.15, 0.14, 0.16), 0.16, 0.1, "not shown", Inter
         ({"small_interaction": Small("undecided", 0.2, Interval(0.1, -0.1, 0.3))}, {}, "cannot tell", "up to 0.30 log"),
         ({}, {"spread": MOVED}, "cannot tell", "moves single items, up or down, by 0.15 [0.14, 0.16] points"),
         ({}, {"spread": MOVED}, "cannot tell", "changes 20% [18%, 22%] of the scores by the option probabilities"),
-        ({}, {"spread": Spread("hard", margin=0.1)}, "cannot tell", "read prompts twice"),
+        ({}, {"spread": Spread("hard", margin=0.1)}, "cannot tell", "read each one twice"),
     ],
 )
 def test_a_verdict_follows_from_the_table_of_estimands(readout, changes, word, sentence):

@@ -1,6 +1,7 @@
 """The first line of a card: verdict, points and decisions, and the words of its numbers."""
 
 import dataclasses
+import math
 
 import pytest
 from test_cards import PLAIN
@@ -10,7 +11,7 @@ from rubric_order.base.intervals import Interval
 from rubric_order.base.readouts import Readout
 from rubric_order.cards import card, headline, terms
 from rubric_order.cards.evidence import Agreement, Rankings, ReadoutResults, Small
-from rubric_order.cards.numbers import interval_text, percent
+from rubric_order.cards.numbers import interval_text, list_text, percent
 from rubric_order.cards.spread import Spread
 from rubric_order.cards.verdict import VERDICTS, Verdict, judge
 
@@ -58,6 +59,12 @@ CHANGES = Spread(readout=Readout.SOFT, scores=Interval(0.31, 0.28, 0.34), best=I
             {"small_points": OPEN, "usual": Interval(0.2, 0.1, 0.3)},
             {"spread": Spread()},
             "Cannot tell: an order could move the mean score by up to 0.27 points.",
+        ),
+        (
+            {"small_log_odds": OPEN},
+            {"spread": Spread("hard", margin=0.1)},
+            "Cannot tell: no order moves the mean score by 0.1 points or more; not shown to be small: what a position "
+            "adds and what an ordering does to single items.",
         ),
         (
             {},
@@ -145,3 +152,16 @@ def test_option_probabilities_without_written_scores_are_no_failures():
     evidence = dataclasses.replace(PLAIN, hard=None, soft=soft, known_share=1.0, n_reads=0, n_failed=400)
     assert "no score" not in headline.headline(evidence, judge(evidence)).sentence
     assert "no score" in headline.headline(dataclasses.replace(evidence, known_share=0.5), judge(evidence)).sentence
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ((0.01, 0.004, -0.0041, -0.01), "+0.01, 0.00, 0.00, -0.01"),
+        ((0.008, -0.002, -0.002), "+0.01, 0.00, 0.00"),
+        ((0.0041, -0.002, 0.0), "+0.0041, -0.0020, 0.0000"),
+        ((0.0, math.nan), "0.00, not known"),
+    ],
+)
+def test_values_beside_each_other_have_no_sign_where_they_are_0(values, words):
+    assert list_text(values) == words

@@ -272,7 +272,7 @@ def test_a_card_says_how_many_orderings_suffice():
     assert (content["orderings_read"], content["orderings_suffice"], content["orderings_at_most"]) == (10, True, False)
     (made,) = card.cards(estimates.of_card(reads(weights, shown, group=np.arange(200) // 2, soft=False)))
     words = dict(card.facts(made.evidence))[name.partition(", by")[0]]
-    assert words == "not known: needs repeats of each ordering, or option probabilities"
+    assert words == f"not known: needs {of_card.REPEATS}"
     content = made.to_dict()["single_items"]
     assert (content["orderings_needed"], content["orderings_suffice"], content["orderings_at_most"]) == (
         None,
@@ -297,7 +297,7 @@ def test_the_card_of_the_demo_has_the_number_that_the_docs_name():
         (Interval(4), False, "4 of 10"),
         (Interval(np.inf, 9, np.inf), False, "more than the 10 that were read [9, more]"),
         (Interval(np.inf, np.inf, np.inf), False, "more than the 10 that were read"),
-        (Interval(np.inf), True, "not known: needs repeats of each ordering, or option probabilities"),
+        (Interval(np.inf), True, f"not known: needs {of_card.REPEATS}"),
         (Interval(), False, "not known: needs items that share their orderings, and repeats that are no copies"),
     ],
 )

@@ -18,7 +18,7 @@ from rubric_order.cards import evidence as gathering
 from rubric_order.cards import groups, headline, spread
 from rubric_order.cards import verdict as rules
 from rubric_order.cards.evidence import Agreement, Evidence, Rankings, ReadoutResults
-from rubric_order.cards.numbers import interval_text
+from rubric_order.cards.numbers import interval_text, list_text
 from rubric_order.cards.record import CardRecord
 from rubric_order.methods.position import order_tests
 
@@ -212,7 +212,7 @@ def _preference(evidence: Evidence) -> str:
     if rules.differs(evidence):
         return _unknown("what a position adds differs between orderings")
     if values is not None:
-        return ", ".join("not known" if value is None else f"{value:+z.2f}" for value in values)
+        return list_text(math.nan if value is None else value for value in values)
     if not evidence.crossed or not evidence.readouts:
         return _unknown(_uncounted(evidence))
     return _unknown(_undetermined(evidence))

@@ -223,7 +223,7 @@ def _judged(
         small = f"No position moves its mean score by {made.margin:g} points or more: at most {_up(reach)}."
         reasons, advice = [none, f"{small} This is about means: single texts can move more."], ONE_ORDER
     elif explained:
-        reasons, advice = [*explained, f"In these reads {tested}.", *effect.missing], LOOK
+        reasons, advice = [f"In these reads {tested}.", *explained, *effect.missing], LOOK
     elif lacks:
         reasons, advice = [*missing, f"In these reads {found}." if effect.value.bounded else ""], missing[lacks[0]]
     elif effect.small:

@@ -65,7 +65,7 @@ class ReadoutResults:
     log-odds. `interaction`: log-odds that the highest score gains last and the lowest first, beyond the preference.
     `usual`: mean score in the usual ordering less the mean over orderings; `largest_gap`: between the two orderings
     that differ most; `p_points`: of no mean effect. `*_errors` are standard errors, `shift_errors` of each ordering's
-    shift. `saturated`: scores vary so little that an order can hardly change them.
+    shift, `usual_error` of the usual one's. `saturated`: scores vary so little that an order can hardly change them.
     """
 
     name: Readout
@@ -88,6 +88,7 @@ class ReadoutResults:
     preference_errors: tuple[float, ...] = ()
     interaction_error: float = math.nan
     shift_errors: tuple[float, ...] = ()
+    usual_error: float = math.nan
     saturated: bool = False
 
     @property
@@ -406,6 +407,7 @@ def _readout(name: Readout, own: Mapping[str, Rows | None]) -> ReadoutResults:
         values |= {"largest_gap": _first(gap, "estimate"), "gap_by_chance": _first(gap, "chance")}
         values["p_points"] = _first(test, "p_order")
         values["shift_errors"] = _errors(_rows(part, quantity="ordering"))
+        (values["usual_error"],) = _errors(_rows(part, quantity="usual_minus_balanced")[:1]) or (math.nan,)
         flag = _first(test, "flag", "")
         alike = any(flags.has(flag, name) for name in (flags.SATURATED, flags.NO_VARIATION))
         values["saturated"] = values.get("saturated", False) or alike

@@ -111,6 +111,7 @@ def _errors(evidence: Evidence) -> Errors | None:
     preference, shifts = np.array(log_odds.preference_errors), np.array(points.shift_errors)
     written = np.array((evidence.hard or points).shift_errors)
     written = written if len(written) == len(shifts) and np.isfinite(written).all() else shifts
+    usual = [readout.usual_error for readout in (points, evidence.hard or points)]
     is_known = len(preference) and len(shifts) and np.isfinite(preference).all() and np.isfinite(shifts).all()
     if not is_known or not (preference > 0).all() or not (shifts > 0).all():
         return None
@@ -124,6 +125,7 @@ def _errors(evidence: Evidence) -> Errors | None:
         one_place=planning_groups.one_place(preference, model),
         points=shifts,
         written=written,
+        usual=(usual[0], usual[1]) if np.isfinite(usual).all() else (size(shifts), size(written)),
         exponent=exponent,
         interaction=log_odds.interaction_error,
         spread=_spread(evidence),

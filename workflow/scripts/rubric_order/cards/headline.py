@@ -8,7 +8,7 @@ from rubric_order.base.intervals import Interval
 from rubric_order.base.readouts import Readout
 from rubric_order.cards import spread as spreads
 from rubric_order.cards import verdict as verdicts
-from rubric_order.cards.estimands import LOG_ODDS, POINTS, Estimand
+from rubric_order.cards.estimands import INTERACTION, LOG_ODDS, POINTS, SINGLE, Estimand
 from rubric_order.cards.evidence import Evidence
 from rubric_order.cards.numbers import interval_text, percent
 from rubric_order.methods.position import causes
@@ -18,6 +18,11 @@ WORDS = {
     verdicts.BIASED_IN_PROBABILITIES: "Biased by its option probabilities",
     verdicts.EQUIVALENT: "Equivalent to a judge without bias",
     verdicts.CANNOT_TELL: "Cannot tell",
+}
+OPEN = {
+    LOG_ODDS: "a position adds",
+    INTERACTION: "a position adds to high scores beyond low ones",
+    SINGLE: "an ordering does to single items",
 }
 RARE = 0.005  # smaller shares are written as "hardly a score" or "hardly a prompt"
 HALF = 0.5  # share of the reads
@@ -66,6 +71,9 @@ def _effect(evidence: Evidence, verdict: verdicts.Verdict) -> Iterator[str]:
         yield "scores that are missing could explain what was found"
     elif row.small:
         yield f"no order moves the {of} by {row.margin:g} points or more"
+        left = [OPEN[other.name] for other in verdict.table if other.required and not other.small]
+        if left and verdict.word == verdicts.CANNOT_TELL:
+            yield f"not shown to be small: what {' and what '.join(left)}"
     elif not math.isnan(reach) and reach <= verdicts.UNBOUNDED:
         yield f"an order could move the {of} by up to {max(reach, row.margin):.2f} points"
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from rubric_order.base.gold import HUMAN, OTHERS
 from rubric_order.base.readouts import Readout
+from rubric_order.cards.numbers import list_text
 from rubric_order.cards.record import CardRecord
 
 PASSED, FAILED, CANNOT_TELL = OUTCOMES = ("passed", "failed", "cannot tell")
@@ -139,6 +140,6 @@ def _preferences(about: str, card: CardRecord, limit: float, blind: str) -> Find
     outcomes = {decision(preference["log_odds_low"], preference["log_odds_high"], limit) for preference in preferences}
     outcome = FAILED if FAILED in outcomes else PASSED if outcomes == {PASSED} else CANNOT_TELL
     values = [preference["log_odds"] for preference in preferences if preference["log_odds"] is not None]
-    words = ", ".join(f"{value:+z.2f}" for value in values) or "not known"
+    words = list_text(values) or "not known"
     text = f"preferences within {limit:g} log-odds"
     return _finding(about, text, outcome, words, blind)

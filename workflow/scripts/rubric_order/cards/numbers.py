@@ -1,6 +1,7 @@
 """Numbers of cards, as sentences write them."""
 
 import math
+from collections.abc import Iterable
 
 from rubric_order.base.intervals import Interval
 
@@ -18,6 +19,18 @@ def interval_text(value: Interval, form: str) -> str:
         form = form.replace(".2f", f".{-math.floor(math.log10(least))}f")  # an end that is not 0 is not written as 0
     ends = f" [{value.low:{form}}, {value.high:{form}}]" if value.bounded else ""
     return f"{value.estimate:{form}}{ends}"
+
+
+def list_text(values: Iterable[float]) -> str:
+    """Values beside each other: two decimals, more if all would be written as 0, and no sign of a 0."""
+    numbers = list(values)
+    largest = max((abs(value) for value in numbers if not math.isnan(value)), default=0.0)
+    decimals = 1 - math.floor(math.log10(largest)) if ROUNDING < largest < WRITTEN_AS_0 else 2
+    signed = (f"{value:+z.{decimals}f}" for value in numbers)
+    return ", ".join(
+        "not known" if math.isnan(value) else text.lstrip("+") if float(text) == 0 else text
+        for value, text in zip(numbers, signed, strict=True)
+    )
 
 
 def p_text(p: float) -> str:

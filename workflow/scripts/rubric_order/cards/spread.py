@@ -13,6 +13,7 @@ NAME = "order_spread"  # the statistic
 NEARLY_ALL = 0.995  # larger shares are written as 100%
 ENDS = ("", "_low", "_high")  # endings of names in JSON: for an estimate, and for the ends of its interval
 AT_MOST = "at most "
+REPEATS = "repeats of each ordering that are no copies, or option probabilities"
 SMALL_SHARE = 0.1  # shares below it are written with a decimal
 LEAST = 0.0005  # smaller shares are written as 0.0%
 
@@ -123,8 +124,9 @@ def least_text(of: Spread) -> str:
 
 def facts(of: Spread, *, competing: bool = True) -> list[tuple[str, str]]:
     """Lines of a card's table; `competing`: some group has several candidates."""
-    needs = "repeats of each ordering that are no copies, or option probabilities"
-    unknown = f"not known: needs {needs if of.readout else 'several orderings that show every score in every position'}"
+    unknown = (
+        f"not known: needs {REPEATS if of.readout else 'several orderings that show every score in every position'}"
+    )
     best = unknown if competing else "not known: no group has several candidates"
     share = f"{least_text(of)}{share_text(of.scores)}" if of.scores.known else unknown
     by = ", by option probabilities" if of.readout == Readout.SOFT else ""
@@ -180,6 +182,6 @@ def _needed(of: Spread) -> str:
     interval = f" [{low}, {high}]" if of.needed.bounded and math.isfinite(of.needed.low) else ""
     if math.isinf(of.needed.estimate):
         if of.at_most:
-            return "not known: needs repeats of each ordering, or option probabilities"
+            return f"not known: needs {REPEATS}"
         return f"more than the {of.orderings} that were read{interval}"
     return f"{AT_MOST if of.at_most else ''}{value}{interval} of {of.orderings}"

@@ -320,7 +320,7 @@ def _open_single(evidence: Evidence) -> Iterator[str]:
     elif single.readout and not single.shown and single.sd.known:
         yield _open(evidence, SINGLE, single.reach, single.margin)
     elif single.readout and not single.shown and not evidence.copied:
-        yield "What an ordering does to single items is not known: read prompts twice, or ask for option probabilities."
+        yield "What orderings do to single items is not known: read each one twice, or ask for option probabilities."
 
 
 def _silent(evidence: Evidence) -> bool:

@@ -17,6 +17,7 @@ from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY
 from rubric_order.cards.card import number, written
 from rubric_order.cards.estimands import BEST, BIASED, EQUIVALENT, LOG_ODDS, SINGLE, Cause, Estimand, verdict
+from rubric_order.cards.numbers import list_text
 from rubric_order.intake import choice_tables
 from rubric_order.intake.choices import Labels
 from rubric_order.intake.columns import Columns
@@ -417,7 +418,7 @@ def _verdict(found: Evidence) -> tuple[str, tuple[str, ...], str]:
     if found.copied:
         noise = f", by the order or by chance: {COPIED[0].lower()}{COPIED[1:-1]}"
     elif found.excess.known:
-        noise = f"; two orders disagree {written(found.excess, '+z.0%')} more often than two reads of one order"
+        noise = f"; two orders disagree {written(found.excess, '+z.1%')} more often than two reads of one order"
         noise += ", if these are two answers" if single.biased else ""
     if best.biased:
         noise = f", more than the {found.chance:.0%} that chance alone could make: the order decides"
@@ -505,11 +506,11 @@ def facts(found: Evidence) -> list[tuple[str, str]]:
     rows = [
         ("Share of each position among the choices", ", ".join(f"{place.estimate:.0%}" for place in found.places)),
         ("Comparisons with different winners in two orders", written(found.changed, ".0%")),
-        ("Disagreement of two orders less that of two reads of one order", written(found.excess, "+z.0%")),
+        ("Disagreement of two orders less that of two reads of one order", written(found.excess, "+z.1%")),
         ("First position less last, log-odds", written(found.first_last, "+z.2f")),
     ]
     if found.n > 2:
-        worth = ", ".join("not known" if math.isnan(w.estimate) else f"{w.estimate:+z.2f}" for w in found.worth)
+        worth = list_text(worth.estimate for worth in found.worth)
         rows.append(("Worth of each position, log-odds", worth))
     if found.counts["n_failed"] and found.worst.bounded:
         rows.append(("The same with failed reads at worst", f"{found.worst.low:+.2f} to {found.worst.high:+.2f}"))

@@ -65,6 +65,7 @@ class CardErrors:
             one_place=planning_groups.one_place(errors["positions"], model),
             points=errors["points"],
             written=errors["written"],
+            usual=(planning_groups.size(errors["points"]), planning_groups.size(errors["written"])),
             exponent=self.exponent * math.sqrt(self.groups / effective),
             interaction=float(errors["interaction"][0]) if self.n > 2 else math.nan,
             spread=self._spread(errors, effective, model),

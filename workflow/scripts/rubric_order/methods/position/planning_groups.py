@@ -49,7 +49,8 @@ class Errors(NamedTuple):
     """Standard errors of the estimates that decide a card, at a number of effective groups.
 
     `one_place` is the size of a position's effect at noncentrality 1; `written` are errors of `points` for written
-    scores, which decide until `exponent` (`sampling.exponent`) shows answers drawn as they are; `beyond`: of the
+    scores, which decide until `exponent` (`sampling.exponent`) shows answers drawn as they are; `usual`: both for the
+    usual ordering, which may be read more often than others; `beyond`: of the
     variance that positions add to them (`sampling.products`), 0 where it need not be known; `reads` of a group in each
     ordering.
     """
@@ -60,6 +61,7 @@ class Errors(NamedTuple):
     one_place: float
     points: np.ndarray
     written: np.ndarray
+    usual: tuple[float, float]
     exponent: float
     interaction: float
     spread: Spread
@@ -120,13 +122,15 @@ def expected(
     apart = centred[0] * n / (n - 1)  # one position exceeds the mean of all by 1; all other positions are equal
     positions = centred @ np.linalg.pinv(information[:n, :n], hermitian=True) @ centred
     interaction = np.linalg.pinv(information, hermitian=True)[-1, -1] if n > 2 else math.nan
+    usual = tuple(math.sqrt(value * (1 - 1 / orderings) * design) for value in (points, written))
     return Errors(
         n=n,
         groups=groups,
         log_odds=np.sqrt(np.diag(positions) * design),
         one_place=math.sqrt(design / (apart @ information[:n, :n] @ apart)),
-        points=np.full(orderings, math.sqrt(points * (1 - 1 / orderings) * design)),
-        written=np.full(orderings, math.sqrt(written * (1 - 1 / orderings) * design)),
+        points=np.full(orderings, usual[0]),
+        written=np.full(orderings, usual[1]),
+        usual=usual,
         exponent=exponent,
         interaction=math.sqrt(interaction * design),
         spread=spread,
@@ -283,12 +287,12 @@ def _sizes(errors: Errors, log_odds: float, points: float) -> list[float]:
     if _binary(errors):
         share, mean = _changed(errors.differ, log_odds, points)
         times = (share - mean**2) / errors.differ  # variance of a difference over the one without an effect
-        variance = max(times, 1e-99) * float(np.square(errors.points).mean())
+        variance = max(times, 1e-99) * errors.usual[0] ** 2
         sizes = [(mean / 2) ** 2 / variance if variance > 0 else math.nan]
     elif log_odds:
         sizes = [(log_odds / errors.one_place) ** 2 if errors.one_place > 0 else math.nan]
     else:
-        sizes = [points**2 / float(np.square(error).mean()) for error in (errors.points, errors.written) if error.all()]
+        sizes = [(points / error) ** 2 for error in errors.usual if error]
     return [] if not sizes or math.isnan(sizes[0]) else sizes
 
 
