@@ -52,9 +52,7 @@ def test_a_study_runs_through_the_profile_with_a_job_array(study, cluster: Clust
 
 
 def test_a_task_of_an_array_that_is_cancelled_is_submitted_again_and_the_others_are_left_alone(study):
-    study = study(
-        6, {"slow": {"seconds_per_request": 1, "shards": 2}, "fast": {"seconds_per_request": 0, "shards": 2}}
-    )
+    study = study(6, {"slow": {"seconds_per_request": 1, "shards": 2}, "fast": {"seconds_per_request": 0, "shards": 2}})
     study.prepare()
     process = study.submit(*study.responses(), arguments=("--slurm-array-jobs", "judge_shard"))
     (writer,) = study.writers("slow", [1])
