@@ -208,9 +208,16 @@ BUGS = (
         'np.array([row["p"] for row in rows], dtype=float)',
         ("test_comparison.py", "test_library.py"),
     ),
-    Bug(  # a limit that is not kept ends with status 0
+    Bug(  # what a judge wrote controls the terminal
         "commands",
-        "commands/check.py",
+        "commands/__init__.py",
+        "return printable(value) if _is_terminal() else value",
+        "return value",
+        ("test_terminal.py",),
+    ),
+    Bug(  # a limit that is not kept ends with status 0
+        "extras",
+        "extras/gate/commands/check.py",
         "raise typer.Exit(status)",
         "raise typer.Exit",
         ("test_commands.py", "test_limits.py"),

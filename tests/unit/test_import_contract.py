@@ -20,9 +20,10 @@ PLANTED = {  # by module: imports that it must not have
     "analyses/criteria/halo/table.py": "rubric_order.analyses.criteria.halo.estimate",
     "analyses/position/score_effects/estimate.py": "rubric_order.analyses.position.score_effects.record",
     "analyses/position/power/figure.py": "rubric_order.methods.position.uniformity",
-    "catalogue.py": "rubric_order.cards.limits",
+    "catalogue.py": "rubric_order.cards.row",
     "cards/verdict.py": "rubric_order.probes",
-    "cards/limits.py": "rubric_order.library",
+    "cards/row.py": "rubric_order.library",
+    "cards/summary.py": "rubric_order.extras.gate.limits",
     "jobs/plan_reads.py": "rubric_order.run.core",
     "library/study.py": "rubric_order.commands",
 }

@@ -13,8 +13,8 @@ from rubric_order.base.errors import InputError, printable
 from rubric_order.commands import options
 
 if TYPE_CHECKING:
-    from rubric_order.cards.limits import Finding
     from rubric_order.cards.record import CardRecord
+    from rubric_order.extras.gate.limits import Finding
 
 NO_SUMMARY = 2  # without a readable summary, the outcome is "cannot tell"
 
@@ -88,9 +88,9 @@ def check(
     Examples: [green]rubric-order check results/summary.json --max-v 0.1 --max-points 0.2 --min-groups 30[/],
     [green]rubric-order check today.json --baseline baseline.json --markdown "$GITHUB_STEP_SUMMARY"[/]
     """
-    from rubric_order.cards import history as runs
-    from rubric_order.cards import limits as rules
-    from rubric_order.cards import outcome as written
+    from rubric_order.extras.gate import history as runs
+    from rubric_order.extras.gate import limits as rules
+    from rubric_order.extras.gate import outcome as written
 
     limits = rules.Limits(max_v, max_points, max_log_odds, max_failed, min_agreement, min_groups)
     if limits == rules.Limits() and baseline is None:
@@ -174,9 +174,9 @@ def _compared(
     new_reads: bool,
 ) -> "tuple[list[Finding], list[str]]":
     """Findings of a run in comparison with its baseline, and notes. The run is added to the history."""
-    from rubric_order.cards import gate
-    from rubric_order.cards import history as runs
     from rubric_order.cards import summary as summaries
+    from rubric_order.extras.gate import gate
+    from rubric_order.extras.gate import history as runs
 
     before = summaries.read(baseline)
     with contextlib.nullcontext() if history is None else locks.only_writer(history):
@@ -211,8 +211,8 @@ def _next_steps(summary: Path, baseline: Path, history: Path | None) -> list[str
 
 
 def _accept(summary: Path, baseline: Path, history: Path) -> None:
-    from rubric_order.cards import gate
-    from rubric_order.cards import history as runs
+    from rubric_order.extras.gate import gate
+    from rubric_order.extras.gate import history as runs
 
     try:
         for card in _chosen(summary, None):

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rubric_order.base.errors import InputError
-from rubric_order.cards import drift as drifts
-from rubric_order.cards import history, limits
 from rubric_order.cards.anchors import Anchors
-from rubric_order.cards.limits import CANNOT_TELL, FAILED, PASSED, Finding, name
-from rubric_order.cards.record import CardRecord
+from rubric_order.cards.record import CardRecord, name
+from rubric_order.extras.gate import drift as drifts
+from rubric_order.extras.gate import history, limits
+from rubric_order.extras.gate.limits import CANNOT_TELL, FAILED, PASSED, Finding
 
 SAME = ("dataset", "study", "strategy", "profile", "condition", "n_levels")  # keys that must be equal
 EARLIER = "no change in earlier runs"

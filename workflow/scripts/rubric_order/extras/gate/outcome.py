@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from xml.sax import saxutils
 
 from rubric_order.base.errors import printable
-from rubric_order.cards.limits import CANNOT_TELL, FAILED, PASSED, Finding
+from rubric_order.extras.gate.limits import CANNOT_TELL, FAILED, PASSED, Finding
 
 MARKS = {PASSED: "✅", FAILED: "❌", CANNOT_TELL: "⚠️"}
 MEANING = {

@@ -13,7 +13,7 @@ import numpy as np
 
 from rubric_order.base.readouts import Readout
 from rubric_order.cards.anchors import Anchors
-from rubric_order.methods.uncertainty import run_changes
+from rubric_order.extras.gate import run_changes
 
 LEVEL = 0.05  # of all tests of all runs of a gate together
 DAILY = 0.0075  # standard deviation of shocks to whole runs that is allowed for, as a part of a quantity's range

@@ -30,7 +30,7 @@ def runs(
     Examples: [green]rubric-order runs monday.json tuesday.json --page runs.html[/],
     [green]rubric-order runs studies/*/ --judge gpt_5 --json[/]
     """
-    from rubric_order.cards import runs as side_by_side
+    from rubric_order.extras.gate import runs as side_by_side
 
     histories = side_by_side.histories(side_by_side.read(summaries, judge))
     if page is not None:

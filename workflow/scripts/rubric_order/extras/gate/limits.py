@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from rubric_order.base.gold import HUMAN, OTHERS
 from rubric_order.base.readouts import Readout
-from rubric_order.cards.record import CardRecord
+from rubric_order.cards.record import CardRecord, name
 
 PASSED, FAILED, CANNOT_TELL = OUTCOMES = ("passed", "failed", "cannot tell")
 SATURATED = "saturated: scores nearly never differ"
@@ -48,16 +48,6 @@ def status(findings: Iterable[Finding]) -> int:
     """Exit status: 0 all kept, 1 one broken, 2 no finding or one that cannot tell."""
     outcomes = {finding.outcome for finding in findings}
     return STATUS[FAILED if FAILED in outcomes else CANNOT_TELL if CANNOT_TELL in outcomes or not outcomes else PASSED]
-
-
-def name(card: Mapping[str, Any]) -> str:
-    """Name of a card, in words."""
-    parts = [card["judge"], card.get("dataset"), card.get("study"), card.get("strategy")]
-    parts += [
-        card[key] for key, usual in (("profile", "default"), ("condition", "baseline")) if card.get(key, usual) != usual
-    ]
-    parts += [f"{card['n_levels']} levels"] if "n_levels" in card else []
-    return ", ".join(str(part) for part in parts if part not in (None, "reads"))
 
 
 def _card_findings(card: CardRecord, limits: Limits) -> Iterator[Finding]:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rubric_order.base.errors import InputError
-from rubric_order.cards import drift, limits, row, spread, summary
+from rubric_order.cards import record, row, spread, summary
 from rubric_order.cards.anchors import Anchors
 from rubric_order.cards.record import CardRecord
+from rubric_order.extras.gate import drift
 from rubric_order.pages import page as pages
 
 SUMMARIES = ("summary.json", "results/summary.json")  # in the folder of a run
@@ -17,7 +18,7 @@ LEAST = 0.05  # smallest number of points that a drawing covers above 0 and belo
 
 
 class Run(NamedTuple):
-    """A card of one run, and its name, see `limits.name`."""
+    """A card of one run, and its name, see `record.name`."""
 
     run: str
     name: str
@@ -42,7 +43,7 @@ def read(paths: Iterable[Path], judge: str | None = None) -> list[Run]:
     files = [_file(path) for path in paths]
     run_names = _names(paths)
     runs = [
-        Run(name, limits.name(card), card)
+        Run(name, record.name(card), card)
         for name, file in zip(run_names, files, strict=True)
         for card in summary.read(file)
         if judge in (None, card["judge"])
