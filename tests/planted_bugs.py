@@ -166,13 +166,6 @@ BUGS = (
         "rubric_order.intake.recorded.fields import",
         ("test_plugins.py",),
     ),
-    Bug(  # levels count as shown from the lowest on, whatever their order in the prompt
-        "intake",
-        "intake/logs/cutting.py",
-        "places[label] for label in prompt.block.labels",
-        "places[label] for label in labels",
-        ("test_logs.py",),
-    ),
     Bug(  # equal texts count as equal answers, also where one was cut off
         "scoring",
         "scoring/scores.py",
@@ -221,6 +214,13 @@ BUGS = (
         "raise typer.Exit(status)",
         "raise typer.Exit",
         ("test_commands.py", "test_limits.py"),
+    ),
+    Bug(  # levels count as shown from the lowest on, whatever their order in the prompt
+        "extras",
+        "extras/logs/intake/cutting.py",
+        "places[label] for label in prompt.block.labels",
+        "places[label] for label in labels",
+        ("test_logs.py",),
     ),
 )
 

@@ -10,10 +10,10 @@ import yaml
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError
-from rubric_order.intake.logs import promptfoo
-from rubric_order.intake.logs.calls import mapping, parsed
+from rubric_order.extras.logs.intake import promptfoo
+from rubric_order.extras.logs.intake.calls import mapping, parsed
+from rubric_order.extras.logs.relog import Written
 from rubric_order.intake.score_tables import permutation
-from rubric_order.library.relog import Written
 from rubric_order.parsing import one_score
 from rubric_order.prompts import messages
 from rubric_order.settings.judges import Endpoint

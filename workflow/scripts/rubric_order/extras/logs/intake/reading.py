@@ -7,8 +7,8 @@ from pathlib import Path
 
 from rubric_order.base import files
 from rubric_order.base.errors import InputError, nearest
-from rubric_order.intake.logs import inspect_logs, openai_lines, promptfoo
-from rubric_order.intake.logs.calls import Call, parsed, writable
+from rubric_order.extras.logs.intake import inspect_logs, openai_lines, promptfoo
+from rubric_order.extras.logs.intake.calls import Call, parsed, writable
 
 SETTINGS = ("base_url", "sampling", "max_tokens_name", "extra_body")  # the same for all calls of a judge in a study
 TEXTS = ("sample", "grader", "candidate", "score", "text", "instruction", "reference")

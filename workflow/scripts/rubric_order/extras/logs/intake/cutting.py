@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from rubric_order.base.errors import InputError
 from rubric_order.datasets.rubrics import MAX_LEVELS
-from rubric_order.intake.logs.calls import Call, Message
-from rubric_order.intake.logs.levels import Block, Rubric
+from rubric_order.extras.logs.intake.calls import Call, Message
+from rubric_order.extras.logs.intake.levels import Block, Rubric
 
 FIELDS = ("response", "instruction", "reference")
 # Sets of texts that a log stores apart from its prompts, and that are looked for in the prompts; the largest set first.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.intake.logs.calls import (
+from rubric_order.extras.logs.intake.calls import (
     Answer,
     Asked,
     Call,

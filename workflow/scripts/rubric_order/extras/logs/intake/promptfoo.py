@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.intake.logs import calls
+from rubric_order.extras.logs.intake import calls
 
 PROMPT = "renderedGradingPrompt"
 KINDS = ("chat", "completion", "responses")  # between provider and model: openai:chat:gpt-4.1

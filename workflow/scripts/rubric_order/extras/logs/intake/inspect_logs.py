@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order.base.errors import InputError
-from rubric_order.intake.logs import calls
+from rubric_order.extras.logs.intake import calls
 
 ZSTANDARD = 93  # compression that zipfile of Python before 3.14 does not know
 LARGEST = 1 << 26  # bytes of all members together, unpacked, or `DENSEST` times the file's size if this is more

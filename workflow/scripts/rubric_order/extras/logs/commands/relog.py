@@ -13,8 +13,8 @@ from rubric_order.commands import options
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rubric_order.intake.logs.levels import Rubric
-    from rubric_order.library.relog import Log, Written
+    from rubric_order.extras.logs.intake.levels import Rubric
+    from rubric_order.extras.logs.relog import Log, Written
 
 RUBRICS_SHOWN = 5  # largest number of candidate rubrics that are shown, first those in most prompts
 EXAMPLES_SHOWN = 3  # largest number of wordings of one rubric that are shown
@@ -60,8 +60,8 @@ def relog(
 
     Examples: [green]rubric-order relog judge.eval[/], [green]rubric-order relog results.json --write study[/]
     """
-    from rubric_order.library import promptfoo as tests
-    from rubric_order.library import relog as library
+    from rubric_order.extras.logs import promptfoo as tests
+    from rubric_order.extras.logs import relog as library
 
     if promptfoo is not None and write is None:
         raise InputError("--promptfoo: expected --write FOLDER too, since tests are those of a study")
@@ -99,7 +99,7 @@ def relog(
 
 def shown(log: "Log", paths: list[Path]) -> list[str]:
     """Lines that show what was found in a log."""
-    from rubric_order.intake.logs import levels
+    from rubric_order.extras.logs.intake import levels
 
     first = log.calls[0]
     lines = [f"{', '.join(map(str, paths))}: {len(log.calls)} prompts of {first.grader}, judge {first.asked.name}", ""]
@@ -174,7 +174,7 @@ def _card(study: "Written", *, as_json: bool) -> None:
 
     from rubric_order.base import files
     from rubric_order.commands import watching
-    from rubric_order.library import relog as library
+    from rubric_order.extras.logs import relog as library
 
     reads = library.ask(study, watching.watch(study.judge, Console(stderr=True)))
     path = study.folder / "reads.jsonl"

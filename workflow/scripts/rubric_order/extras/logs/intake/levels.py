@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rubric_order.intake.logs.calls import Call
+from rubric_order.extras.logs.intake.calls import Call
 
 MOST_LINES = 8  # most lines of one description
 GRADES = ("I", "P", "C")  # grades of Inspect, lowest first: incorrect, partially correct, correct

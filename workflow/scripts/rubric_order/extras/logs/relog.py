@@ -21,10 +21,10 @@ from rubric_order.base.errors import InputError
 from rubric_order.base.keys import BASELINE
 from rubric_order.base.readouts import Readout
 from rubric_order.datasets.custom import Custom
-from rubric_order.intake.logs import levels, reading
-from rubric_order.intake.logs.calls import Asked, Call, Message
-from rubric_order.intake.logs.cutting import Cut, Piece, cut
-from rubric_order.intake.logs.levels import Rubric
+from rubric_order.extras.logs.intake import levels, reading
+from rubric_order.extras.logs.intake.calls import Asked, Call, Message
+from rubric_order.extras.logs.intake.cutting import Cut, Piece, cut
+from rubric_order.extras.logs.intake.levels import Rubric
 from rubric_order.library.study import answered, planned_study
 from rubric_order.parsing import one_score
 from rubric_order.planning.reads import Design

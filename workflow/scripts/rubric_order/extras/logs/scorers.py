@@ -27,13 +27,13 @@ try:
     from inspect_ai.util import collect
 except ModuleNotFoundError as missing:
     raise ImportError(
-        f"rubric_order.inspect: expected the package inspect-ai, found no module {missing.name}"
+        f"rubric_order.extras.logs.scorers: expected the package inspect-ai, found no module {missing.name}"
     ) from None
 
 from rubric_order import strategies
 from rubric_order.base.errors import InputError
 from rubric_order.datasets.rubrics import MAX_LEVELS
-from rubric_order.intake.logs import levels as rubric_levels
+from rubric_order.extras.logs.intake import levels as rubric_levels
 from rubric_order.library import prompts
 from rubric_order.parsing import one_score
 from rubric_order.parsing.choices import numbers
@@ -196,7 +196,7 @@ def reads(log: EvalLog, name: str | None = None, *, partial: bool = False) -> pd
         InputError: there are no reads, or reads of several scorers; or the log is incomplete.
 
     Examples:
-        >>> card = ro.bias_card(rubric_order.inspect.reads(log))[0]  # doctest: +SKIP
+        >>> card = ro.bias_card(rubric_order.extras.logs.scorers.reads(log))[0]  # doctest: +SKIP
     """
     if log.status != "success" and not partial:
         scored = sum(bool(sample.scores) for sample in log.samples or [])
@@ -214,7 +214,7 @@ def reads(log: EvalLog, name: str | None = None, *, partial: bool = False) -> pd
             rows += [keys | read for read in record["reads"]]
     if len(scorers) != 1:
         listed = ", ".join(sorted(scorers)) or "nothing"
-        raise InputError(f"log: expected reads of one scorer of rubric_order.inspect, found {listed}")
+        raise InputError(f"log: expected reads of one scorer of rubric_order.extras.logs.scorers, found {listed}")
     return pd.DataFrame(rows)
 
 
