@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from importlib import metadata
 
 OURS = "rubric-order"
+EXTRAS = "rubric_order.extras"  # group of what extras do for parts of the core
 RESULTS = "rubric_order.results"  # group of the records of results
 
 Plugin = TypeVar("Plugin")
@@ -173,9 +174,9 @@ def _our_entries() -> metadata.EntryPoints:
     return metadata.Distribution.at(Path(__file__).parents[1]).entry_points
 
 
-def ours(group: str) -> dict[str, Any]:
-    """Objects of our own entry points of a group, in the order of their file."""
-    return {entry.name: entry.load() for entry in _our_entries().select(group=group)}
+def ours(group: str) -> dict[str, metadata.EntryPoint]:
+    """Our own entry points of a group by name, in the order of their file."""
+    return {entry.name: entry for entry in _our_entries().select(group=group)}
 
 
 def forget() -> None:

@@ -16,7 +16,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for name, command in plugins.ours("rubric_order.commands").items():
+for name, entry in plugins.ours("rubric_order.commands").items():
+    command = entry.load()
     if isinstance(command, typer.Typer):
         app.add_typer(command, name=name)
     else:
