@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,15 @@ def test_each_import_against_the_contract_is_found(library):
     for name, imported in PLANTED.items():
         module = "rubric_order." + name.removesuffix(".py").replace("/", ".")
         assert f"{module} -> {imported} (l.1)" in found.stdout
+
+
+def test_the_contract_of_extras_names_every_other_package_and_module():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = (
+        each
+        for each in settings["tool"]["importlinter"]["contracts"]
+        if each.get("forbidden_modules") == ["rubric_order.extras"]
+    )
+    parts = (ROOT / "workflow/scripts/rubric_order").glob("[a-z]*")
+    core = {path.stem for path in parts if path.suffix == ".py" or (path / "__init__.py").exists()} - {"extras"}
+    assert sorted(contract["source_modules"]) == sorted(f"rubric_order.{name}" for name in core)

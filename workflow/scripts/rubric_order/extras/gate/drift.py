@@ -82,19 +82,8 @@ class Drift(NamedTuple):
         if self.same:
             return f"the same in all {self.n_runs} runs"
         small = f", smaller than the margin of {self.margin:g}" if self.p <= LEVEL and self.negligible else ""
-        return f"{self.direction}{self.size}, {self.compared}, {self.p_words}{small}"
-
-    @property
-    def direction(self) -> str:
-        """Direction of a change of distance, in words; empty for other quantities, whose sign shows the direction."""
-        if self.quantity != DISTANCE:
-            return ""
-        return "nearer than before, " if self.estimate < 0 else "farther than before, "
-
-    @property
-    def narrowest(self) -> float:
-        """Half of the interval's width: the distance from 0 to the ends of an interval of this width around 0."""
-        return (self.high - self.low) / 2
+        sense = ("nearer" if self.estimate < 0 else "farther") + " than before, " if self.quantity == DISTANCE else ""
+        return f"{sense}{self.size}, {self.compared}, {self.p_words}{small}"
 
     @property
     def size(self) -> str:

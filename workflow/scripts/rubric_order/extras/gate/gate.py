@@ -8,7 +8,7 @@ equal those of an earlier run are copies, no evidence, unless the judge was aske
 import datetime
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,13 +27,10 @@ MOST = 3  # groups, or names, that a message lists
 
 
 class Checked(NamedTuple):
-    """Outcome of a run: findings by quantity and card, its line of the history (None if counted already), drifts by
-    card.
-    """
+    """Outcome of a run: findings by quantity and card, its line of the history (None if counted already), notes."""
 
     findings: list[Finding]
     line: history.Run | None
-    drifts: dict[str, list[drifts.Drift]]
     notes: list[str]
 
 
@@ -55,35 +52,30 @@ def check(
     `daily`: more checks share the level. `max_drift`: of the mean score, in points. `new_reads`: reads count even if
     equal.
     """
-    partners: dict[str, tuple[CardRecord, CardRecord, Anchors]] = {}
+    pairs: dict[str, Pair] = {}
     for card in cards:
-        anchors = anchors_of(card, where)
-        other = _partner(card, anchors, baseline, where, baseline_where)
-        key = name(other)
-        if key in partners:
-            raise InputError(f"{where}: two cards are compared with {key!r:.100} of {baseline_where}; expected one")
-        partners[key] = card, other, anchors
-    seen = {key: _seen(card, where) for key, (card, _, _) in partners.items()}
-    first = {key: _seen(other, baseline_where) for key, (_, other, _) in partners.items()}
+        pair = _pair(card, baseline, where, baseline_where)
+        if name(pair.before) in pairs:
+            raise InputError(
+                f"{where}: two cards are compared with {name(pair.before)!r:.100} of {baseline_where}; expected one"
+            )
+        pairs[name(pair.before)] = pair
+    seen = {key: _seen(pair.card, pair.anchors) for key, pair in pairs.items()}
+    first = {key: _seen(pair.before, pair.earlier) for key, pair in pairs.items()}
     place = _place(runs, seen, first, run, new_reads)
     findings: list[Finding] = []
-    by_card: dict[str, list[drifts.Drift]] = {}
-    for key, (card, other, anchors) in partners.items():
+    for key, pair in pairs.items():
         past = history.cards(place.before, key, without=place.name)
-        after = [*(Anchors.of(card_before.anchors, "history") for card_before in past), anchors]
-        before = anchors_of(other, baseline_where)
-        changes = drifts.drifts(
-            before,
-            after,
-            n_cards=len(cards),
-            check=1 + sum(key in line.cards for line in place.before) if daily else None,
-            levels=int(card.get("n_levels", 10)),
-        )
-        label = name(card) + (f", baseline {other['judge']}" if other["judge"] != card["judge"] else "")
-        groups = list(anchors.names or before.names)
-        reused = drifts.reused(before, after)
+        between = [Anchors.of(card.anchors, "history") for card in past]
+        check = 1 + sum(key in line.cards for line in place.before) if daily else None
+        changes = pair.changes(between, n_cards=len(cards), check=check)
+        judge = pair.before["judge"]
+        label = name(pair.card) + (f", baseline {judge}" if judge != pair.card["judge"] else "")
+        series = pair.earlier, [*between, pair.anchors]
+        groups = list(pair.anchors.names or pair.earlier.names)
+        reused = drifts.reused(*series)
         outcomes = [
-            _name_groups(_finding(label, change, max_drift, reused), groups, drifts.moved(before, after, change))
+            _name_groups(_finding(label, change, max_drift, reused), groups, drifts.moved(*series, change))
             for change in changes
         ]
         seen[key].failed = [
@@ -92,16 +84,19 @@ def check(
         findings += outcomes
         if reused:
             findings.append(Finding(label, NEW, CANNOT_TELL, REUSED))
-        found_now = place.name if seen[key].failed else None
-        findings += _earlier(
-            label, [(line, line.cards[key]) for line in runs if key in line.cards and line.run != found_now]
-        )
-        by_card[label] = changes
+        now = place.name if seen[key].failed else None
+        earlier = ((line.run, line.cards[key].failed) for line in runs if key in line.cards and line.run != now)
+        failed = [
+            Finding(label, EARLIER, FAILED, f"run {run} found one: {', '.join(words)}")
+            for run, words in earlier
+            if words
+        ]
+        findings += failed[:1]
     if place.counted:
-        return Checked(findings, None, by_card, place.notes)
+        return Checked(findings, None, place.notes)
     time = datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")
     line = history.Run(run=place.name or time, time=time, baseline=history.digest(baseline), cards=seen)
-    return Checked(findings, line, by_card, place.notes)
+    return Checked(findings, line, place.notes)
 
 
 class _Place(NamedTuple):
@@ -153,8 +148,8 @@ def _copy(of: str) -> str:
     )
 
 
-def _seen(card: CardRecord, where: object) -> history.Seen:
-    return history.Seen(judge=card["judge"], anchors=anchors_of(card, where).drop_names().to_dict())
+def _seen(card: CardRecord, anchors: Anchors) -> history.Seen:
+    return history.Seen(judge=card["judge"], anchors=anchors.drop_names().to_dict())
 
 
 def anchors_of(card: CardRecord, where: object) -> Anchors:
@@ -166,20 +161,34 @@ def anchors_of(card: CardRecord, where: object) -> Anchors:
     return Anchors.of(card["anchors"], where)
 
 
-def _partner(
-    card: CardRecord, own: Anchors, baseline: Sequence[CardRecord], where: object, baseline_where: object
-) -> CardRecord:
-    """The baseline's card of the same suite; if there are several such cards, the card of the same judge."""
+class Pair(NamedTuple):
+    """A card and an earlier card of the same suite, each with its anchors."""
+
+    card: CardRecord
+    before: CardRecord
+    anchors: Anchors
+    earlier: Anchors
+
+    def changes(self, between: Sequence[Anchors] = (), **options: Any) -> list[drifts.Drift]:
+        """Drifts from the earlier card over the runs `between` to the card, see `drift.drifts`."""
+        levels = int(self.card.get("n_levels", 10))
+        return drifts.drifts(self.earlier, [*between, self.anchors], levels=levels, **options)
+
+
+def _pair(card: CardRecord, baseline: Sequence[CardRecord], where: object, baseline_where: object) -> Pair:
+    """A card and the baseline's card of its suite; if several cards have it, the card of the same judge."""
+    own = anchors_of(card, where)
     alike = [other for other in baseline if all(other.get(key) == card.get(key) for key in SAME)]
-    same = [other for other in alike if anchors_of(other, baseline_where).suite == own.suite]
+    pairs = [Pair(card, other, own, anchors_of(other, baseline_where)) for other in alike]
+    same = [pair for pair in pairs if pair.earlier.suite == own.suite]
     if not same:
         raise InputError(
             f"{where}: card {name(card)!r:.100}: another suite than in {baseline_where}, which cannot be compared: "
             f"{_difference(card, own, alike or baseline, baseline_where)}"
         )
-    of_judge = [other for other in same if other["judge"] == card["judge"]] or same
+    of_judge = [pair for pair in same if pair.before["judge"] == card["judge"]] or same
     if len(of_judge) > 1:
-        listed = ", ".join(str(other["judge"]) for other in of_judge)
+        listed = ", ".join(str(pair.before["judge"]) for pair in of_judge)
         raise InputError(
             f"{where}: card {name(card)!r:.100}: several cards of {baseline_where} have its suite: {listed:.100}; "
             "expected one of the same judge, or one alone"
@@ -251,9 +260,10 @@ def _excluded(drift: drifts.Drift, max_drift: float) -> str:
     if math.isnan(drift.low):
         return ""
     excluded = f"; drifts above {_up(max(-drift.low, drift.high))} points are excluded"
-    if drift.narrowest <= max_drift:
+    narrowest = (drift.high - drift.low) / 2  # an interval of this width around 0 ends there
+    if narrowest <= max_drift:
         return excluded
-    return f"{excluded}, and {_groups(drift)} in {drift.n_runs} runs exclude none below {_up(drift.narrowest)}"
+    return f"{excluded}, and {_groups(drift)} in {drift.n_runs} runs exclude none below {_up(narrowest)}"
 
 
 def _up(points: float) -> str:
@@ -275,11 +285,3 @@ def _name_groups(finding: Finding, groups: Sequence[str], changes: np.ndarray) -
     listed = ", ".join(f"{groups[place]:.40} ({changes[place]:+.2f})" for place in most)
     up, down = int((changes > 0).sum()), int((changes < 0).sum())
     return finding._replace(found=f"{finding.found}; most in {listed}; {up} groups up, {down} down of {len(groups)}")
-
-
-def _earlier(card: str, runs: Sequence[tuple[history.Run, history.Seen]]) -> list[Finding]:
-    for run, seen in runs:
-        if seen.failed:
-            text = f"run {run.run} found one: {', '.join(seen.failed)}"
-            return [Finding(card, EARLIER, FAILED, text)]
-    return []

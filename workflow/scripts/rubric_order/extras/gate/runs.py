@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from rubric_order.base.errors import InputError
 from rubric_order.cards import record, row, spread, summary
-from rubric_order.cards.anchors import Anchors
 from rubric_order.cards.record import CardRecord
 from rubric_order.extras.gate import drift
+from rubric_order.extras.gate.gate import Pair, anchors_of
 from rubric_order.pages import page as pages
 
 SUMMARIES = ("summary.json", "results/summary.json")  # in the folder of a run
@@ -85,15 +85,14 @@ def _change(runs: Sequence[Run]) -> str:
     """Change of the mean score from the first to the last run of a card, in words, see `History`."""
     if len(runs) < 2:
         return ""
-    first, last = (run.card.get("anchors") for run in (runs[0], runs[-1]))
-    if first is None or last is None:
+    first, last = runs[0], runs[-1]
+    if not ("anchors" in first.card and "anchors" in last.card):
         return "a summary without anchors, of an earlier version, cannot be compared"
-    if first["suite"] != last["suite"]:
+    pair = Pair(last.card, first.card, *(anchors_of(run.card, run.run) for run in (last, first)))
+    if pair.anchors.suite != pair.earlier.suite:
         return "the suites differ, so that their mean scores are not compared"
-    one, other = (Anchors.of(anchors, run.run) for anchors, run in zip((first, last), (runs[0], runs[-1]), strict=True))
-    changes = drift.drifts(one, [other], levels=int(runs[0].card.get("n_levels", 10)))
     return "; ".join(
-        f"{change.label} {change.size}, {change.p_words}" for change in changes if change.quantity == drift.SCORE
+        f"{change.label} {change.size}, {change.p_words}" for change in pair.changes() if change.quantity == drift.SCORE
     )
 
 
