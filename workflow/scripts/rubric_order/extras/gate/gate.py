@@ -177,14 +177,14 @@ class Pair(NamedTuple):
 
 def _pair(card: CardRecord, baseline: Sequence[CardRecord], where: object, baseline_where: object) -> Pair:
     """A card and the baseline's card of its suite; if several cards have it, the card of the same judge."""
-    own = anchors_of(card, where)
+    anchors = anchors_of(card, where)
     alike = [other for other in baseline if all(other.get(key) == card.get(key) for key in SAME)]
-    pairs = [Pair(card, other, own, anchors_of(other, baseline_where)) for other in alike]
-    same = [pair for pair in pairs if pair.earlier.suite == own.suite]
+    pairs = [Pair(card, other, anchors, anchors_of(other, baseline_where)) for other in alike]
+    same = [pair for pair in pairs if pair.earlier.suite == anchors.suite]
     if not same:
         raise InputError(
             f"{where}: card {name(card)!r:.100}: another suite than in {baseline_where}, which cannot be compared: "
-            f"{_difference(card, own, alike or baseline, baseline_where)}"
+            f"{_difference(card, anchors, alike or baseline, baseline_where)}"
         )
     of_judge = [pair for pair in same if pair.before["judge"] == card["judge"]] or same
     if len(of_judge) > 1:
