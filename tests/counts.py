@@ -23,8 +23,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 BOUNDS = {
-    "library and entries, code lines": 50_567,
-    "core without extras, code lines": 50_567,
+    "library and entries, code lines": 50_360,
+    "core without extras, code lines": 42_050,
     "largest module, lines": 540,
     "tests, code lines": 56_300,
     "rules and captions, lines": 932,

@@ -42,7 +42,7 @@ QUOTED, SHELL = re.compile(r"'[^']*'|\"'\""), re.compile(r"[$`;&|<>()*?\[\]{}~#!
 # What entry scripts import, and what the modules of results import: the library, without those that load engines.
 IMPORTED = ("pandas", "pyarrow.parquet", "pyarrow.dataset", "scipy.stats", "matplotlib.pyplot", "jinja2", "tabulate")
 PACKAGES = ("analyses", "cards", "datasets", "methods", "pages", "parsing", "planning", "probes", "prompts", "recorded")
-PACKAGES += ("scoring", "tables", "figures")
+PACKAGES += ("scoring", "tables", "figures", "extras/one_read/agreement", "extras/papers")
 NUMBER = struct.Struct("q")
 
 

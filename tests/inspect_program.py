@@ -17,7 +17,7 @@ from inspect_ai.solver import generate
 
 import rubric_order as ro
 from rubric_order.base.errors import InputError
-from rubric_order.inspect import Scorer, reads, regrade, regraded, rubric_in_orders
+from rubric_order.extras.logs.scorers import Scorer, reads, regrade, regraded, rubric_in_orders
 
 LEVELS = ["Rude.", "Cold.", "Friendly."]
 LOGS = Path(__file__).parent / "data/logs"

@@ -166,13 +166,6 @@ BUGS = (
         "rubric_order.intake.recorded.fields import",
         ("test_plugins.py",),
     ),
-    Bug(  # levels count as shown from the lowest on, whatever their order in the prompt
-        "intake",
-        "intake/logs/cutting.py",
-        "places[label] for label in prompt.block.labels",
-        "places[label] for label in labels",
-        ("test_logs.py",),
-    ),
     Bug(  # equal texts count as equal answers, also where one was cut off
         "scoring",
         "scoring/scores.py",
@@ -208,12 +201,26 @@ BUGS = (
         'np.array([row["p"] for row in rows], dtype=float)',
         ("test_comparison.py", "test_library.py"),
     ),
-    Bug(  # a limit that is not kept ends with status 0
+    Bug(  # what a judge wrote controls the terminal
         "commands",
-        "commands/check.py",
+        "commands/__init__.py",
+        "return printable(value) if _is_terminal() else value",
+        "return value",
+        ("test_terminal.py",),
+    ),
+    Bug(  # a limit that is not kept ends with status 0
+        "extras",
+        "extras/gate/commands/check.py",
         "raise typer.Exit(status)",
         "raise typer.Exit",
         ("test_commands.py", "test_limits.py"),
+    ),
+    Bug(  # levels count as shown from the lowest on, whatever their order in the prompt
+        "extras",
+        "extras/logs/intake/cutting.py",
+        "places[label] for label in prompt.block.labels",
+        "places[label] for label in labels",
+        ("test_logs.py",),
     ),
 )
 

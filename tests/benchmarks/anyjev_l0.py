@@ -21,10 +21,10 @@ from anyjev import Decider, Question
 from anyjev.backends.hf import HFBackend
 from anyjev.calibrate.permute import marginalize
 
-from rubric_order.analyses.agreement.calibration import estimate as calibration
 from rubric_order.datasets.rubrics import at_scale
+from rubric_order.extras.one_read.agreement.calibration import estimate as calibration
+from rubric_order.extras.one_read.methods.calibration import errors
 from rubric_order.library import estimates
-from rubric_order.methods.calibration import errors
 
 LEVELS, DESIGNS = 5, (("usual", 1), ("random", 1), ("opposite", 2), ("balanced", 5))
 CONFIDENCE, SEED, RESAMPLES = 0.95, 20_261_127, 10_000

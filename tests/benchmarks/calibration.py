@@ -18,8 +18,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow" / "scripts"))
 
 import rubric_order
-from rubric_order.library.calibration import Calibrations
-from rubric_order.methods.calibration.model import Calibration
+from rubric_order.extras.one_read.library.calibration import Calibrations
+from rubric_order.extras.one_read.methods.calibration.model import Calibration
 
 
 def loaded() -> Calibrations:

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow" / "scrip
 import numpy as np
 import pandas as pd
 
-from rubric_order.methods.agreement import corrected
+from rubric_order.extras.one_read.methods import corrected
 
 GROUPS, LABELLED, SEED, CONFIDENCE = 400, (20, 50, 100), 20_261_125, 0.95
 

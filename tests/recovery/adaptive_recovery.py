@@ -19,8 +19,8 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow" / "scripts"))
 
-from rubric_order.methods.adaptive import boundary, sequences, stopping
-from rubric_order.methods.adaptive.boundary import Goal, Scale
+from rubric_order.extras.one_read.methods.adaptive import boundary, sequences, stopping
+from rubric_order.extras.one_read.methods.adaptive.boundary import Goal, Scale
 from rubric_order.methods.position import blocks
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation

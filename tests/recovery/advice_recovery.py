@@ -34,11 +34,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow" / "scrip
 from rubric_order.base.keys import VALUES
 from rubric_order.base.readouts import Readout
 from rubric_order.cards import card
+from rubric_order.extras.one_read.methods.advice import designs, goals, variances
+from rubric_order.extras.one_read.methods.advice.goals import Asked, Margins
+from rubric_order.extras.one_read.methods.advice.pilot import Pilot
+from rubric_order.extras.one_read.methods.advice.variances import Shape
 from rubric_order.library import estimates
-from rubric_order.methods.advice import designs, goals, variances
-from rubric_order.methods.advice.goals import Asked, Margins
-from rubric_order.methods.advice.pilot import Pilot
-from rubric_order.methods.advice.variances import Shape
 from rubric_order.methods.agreement import correlations
 from rubric_order.methods.position import blocks, preference
 from rubric_order.methods.uncertainty import distributions, resampling

@@ -16,8 +16,8 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow" / "scripts"))
 
-from rubric_order.methods.calibration import evidence, learning
-from rubric_order.methods.calibration.evidence import Laid
+from rubric_order.extras.one_read.methods.calibration import evidence, learning
+from rubric_order.extras.one_read.methods.calibration.evidence import Laid
 from rubric_order.methods.position import blocks
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow" / "scrip
 
 import numpy as np
 
-from rubric_order.methods.agreement import corrected, pass_rates
+from rubric_order.extras.one_read.methods import corrected, pass_rates
 
 GROUPS, CONFIDENCE, SEED = 400, 0.95, 20_261_125
 LABELLED = (20, 50, 100, 200)

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rubric_order.cards import drift
 from rubric_order.cards.anchors import Anchors
-from rubric_order.methods.uncertainty import run_changes
+from rubric_order.extras.gate import drift, run_changes
 from rubric_order.prompts import orderings
 
 DAYS, CHANGED = 365, 100

@@ -25,14 +25,15 @@ from scipy import stats
 
 from rubric_order.base import permutations
 from rubric_order.base.errors import InputError
-from rubric_order.library import calibration as library
-from rubric_order.methods.adaptive import boundary, stopping
-from rubric_order.methods.adaptive.boundary import Goal, Scale
-from rubric_order.methods.advice import goals, variances
-from rubric_order.methods.advice.variances import Shape
-from rubric_order.methods.agreement import corrected
-from rubric_order.methods.calibration import halves, learning
-from rubric_order.methods.calibration.model import Calibration
+from rubric_order.extras.one_read.library import calibration as library
+from rubric_order.extras.one_read.methods import corrected
+from rubric_order.extras.one_read.methods.adaptive import boundary, stopping
+from rubric_order.extras.one_read.methods.adaptive.boundary import Goal, Scale
+from rubric_order.extras.one_read.methods.advice import goals, variances
+from rubric_order.extras.one_read.methods.advice.variances import Shape
+from rubric_order.extras.one_read.methods.calibration import learning
+from rubric_order.extras.one_read.methods.calibration.model import Calibration
+from rubric_order.methods.agreement import halves
 from rubric_order.methods.position import preference
 from rubric_order.prompts import orderings
 

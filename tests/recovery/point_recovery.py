@@ -16,10 +16,10 @@ from rubric_order.analyses.criteria.criteria_agreement import estimate as criter
 from rubric_order.analyses.criteria.criterion_order import estimate as criterion_order
 from rubric_order.analyses.criteria.crossed_orders import estimate as crossed_orders
 from rubric_order.analyses.criteria.halo import estimate as halo
-from rubric_order.analyses.papers.rerun import estimate as rerun
 from rubric_order.analyses.position.within_item_deviation import estimate as within_item_deviation
 from rubric_order.base import permutations
 from rubric_order.base.keys import BASELINE, DEFAULT_PROFILE
+from rubric_order.extras.papers.rerun import estimate as rerun
 from rubric_order.methods.agreement import rankings, subsets
 from rubric_order.methods.position import panels, preference, uniformity
 from rubric_order.methods.uncertainty import additive, fixed_effects, resampling

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from adaptive_recovery import JUDGES, LEVEL, NOISE, SCALE, Mixture, judges, reads, several
 
-from rubric_order.methods.adaptive import boundary, stopping
-from rubric_order.methods.adaptive.boundary import Goal
+from rubric_order.extras.one_read.methods.adaptive import boundary, stopping
+from rubric_order.extras.one_read.methods.adaptive.boundary import Goal
 from rubric_order.simulation.judge import Simulation
 
 FEW = {"learning": 40, "groups": 20}

@@ -3,7 +3,7 @@
 import pytest
 from advice_recovery import SETTINGS, WITHIN, compare
 
-from rubric_order.methods.advice import goals
+from rubric_order.extras.one_read.methods.advice import goals
 
 
 @pytest.mark.parametrize("goal", [goals.MEAN, goals.RANKED])

@@ -5,8 +5,9 @@ import pytest
 from calibration_recovery import BIASED, DECISIVENESS, EVEN, changes, judge, rmse, study
 from scipy import stats
 
-from rubric_order.analyses.agreement.calibration import estimate as calibration
-from rubric_order.methods.calibration import learning
+from rubric_order.extras.one_read.agreement.calibration import estimate as calibration
+from rubric_order.extras.one_read.methods.calibration import learning
+from rubric_order.methods.uncertainty import resampling
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
 
@@ -76,7 +77,7 @@ def test_a_calibration_that_sees_its_own_items_looks_better_than_it_is_and_ours_
         rows = calibration.estimate(scores, confidence=0.95, seed=seed, groups=[])
         chosen = rows.query("quantity == 'rmse_ratio' and readout == 'hard' and design == 'random' and reads == 1")
         claimed += chosen.query("calibration == 'regressed'")["estimate"].tolist()
-        half = learning.folds(10, 5, seed=seed, name="x") != 0
+        half = resampling.folds(10, 5, seed=seed, name="x") != 0
         true.append(ratio(learning.learn(own.hard.evidence(), np.flatnonzero(half)), new.hard))
     seen, claimed, true = (np.array(values) for values in (seen, claimed, true))
     apart = np.sqrt(true.var() / len(true) + claimed.var() / len(claimed))

@@ -5,7 +5,7 @@ import pytest
 from corrected_recovery import POPULATIONS, run, study, truth
 from scipy import stats
 
-from rubric_order.methods.agreement import corrected
+from rubric_order.extras.one_read.methods import corrected
 
 SETTINGS = [
     ("groups of 4", 20),

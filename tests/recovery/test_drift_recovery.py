@@ -4,8 +4,8 @@ import drift_recovery
 import numpy as np
 import pytest
 
-from rubric_order.cards import drift
 from rubric_order.cards.anchors import Anchors
+from rubric_order.extras.gate import drift
 
 CELLS = {cell.title: cell for cell in drift_recovery.CELLS}
 QUIET = [title for title, cell in CELLS.items() if not cell.changes]

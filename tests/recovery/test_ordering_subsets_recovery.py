@@ -8,9 +8,9 @@ from scipy import stats
 from rubric_order.analyses.agreement.ordering_subsets import estimate as statistic
 from rubric_order.analyses.position.order_spread import estimate as order_spread
 from rubric_order.methods.agreement import ordering_subsets as subsets
-from rubric_order.methods.calibration import learning
 from rubric_order.methods.position import blocks
 from rubric_order.methods.position.by_ordering import complete_orderings
+from rubric_order.methods.uncertainty import resampling
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
 
@@ -121,7 +121,7 @@ def test_a_choice_looks_no_better_than_it_is():
     for seed in range(60):
         (block,) = blocks.blocks(study(of, groups=12, seed=seed, candidates=2))
         reads = complete_orderings(block, "hard", dict(block.readouts())["hard"], 1.0)
-        fold = learning.folds(12, 5, seed=seed, name="x")
+        fold = resampling.folds(12, 5, seed=seed, name="x")
         arm = statistic.arms(reads, SETS, fold, np.ones((1, 12)))["best"]
         items = np.bincount(reads.group)
         claimed.append(arm.squares[:, 1].sum() / items.sum())
@@ -163,7 +163,7 @@ def test_intervals_cover_with_few_unequal_groups(readout):
         rows = rows[(rows["readout"] == readout) & (rows["k"] == 2)].set_index(["design", "quantity"])
         (block,) = blocks.blocks(table)
         reads = complete_orderings(block, readout, dict(block.readouts())[readout], 1.0)
-        fold = learning.folds(groups, 5, seed=seed, name="/".join(map(str, block.key)))
+        fold = resampling.folds(groups, 5, seed=seed, name="/".join(map(str, block.key)))
         choice = statistic.arms(reads, SETS, fold, np.ones((1, groups)))["best"].choice[fold, 1]
         best = np.sqrt(np.bincount(reads.group) @ truth[choice] / len(reads.group))
         for key, row, value in (

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rubric_order.analyses.agreement.adaptive_budget import estimate as adaptive_budget
-from rubric_order.analyses.agreement.adaptive_budget import figure
-from rubric_order.analyses.agreement.adaptive_budget import table as layout
 from rubric_order.base.labels import Labels
+from rubric_order.extras.one_read.agreement.adaptive_budget import estimate as adaptive_budget
+from rubric_order.extras.one_read.agreement.adaptive_budget import figure
+from rubric_order.extras.one_read.agreement.adaptive_budget import table as layout
+from rubric_order.extras.one_read.methods.adaptive import boundary, sequences, stopping
+from rubric_order.extras.one_read.methods.adaptive.boundary import Goal, Scale, Spread
 from rubric_order.figures import view
-from rubric_order.methods.adaptive import boundary, sequences, stopping
-from rubric_order.methods.adaptive.boundary import Goal, Scale, Spread
 from rubric_order.methods.position import blocks
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
@@ -206,7 +206,7 @@ def test_with_too_few_groups_only_what_is_certain_stops(items):
 def test_a_rule_for_a_fold_does_not_see_the_fold(items):
     """Other scores of one fold's items: their own estimates still take the offsets of the other folds alone."""
     goal, name = Goal(1.0, False, 0.05), "x"
-    own = adaptive_budget.learning.folds(30, 5, seed=1, name=name)[items.group] == 0
+    own = adaptive_budget.resampling.folds(30, 5, seed=1, name=name)[items.group] == 0
     values = items.values.copy()
     values[own] = 6 - values[own]
     changed = items._replace(values=values)

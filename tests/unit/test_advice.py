@@ -11,20 +11,20 @@ from scipy import stats
 from typer.testing import CliRunner
 
 import rubric_order as ro
-from rubric_order.analyses.agreement.advice import estimate as advice
-from rubric_order.analyses.agreement.advice import figure
-from rubric_order.analyses.agreement.advice import table as layout
 from rubric_order.base.labels import Labels
 from rubric_order.cards import card, groups
 from rubric_order.commands.app import app
+from rubric_order.extras.one_read.agreement.advice import estimate as advice
+from rubric_order.extras.one_read.agreement.advice import figure
+from rubric_order.extras.one_read.agreement.advice import table as layout
+from rubric_order.extras.one_read.methods.advice import card as card_errors
+from rubric_order.extras.one_read.methods.advice import designs, goals, options, pilot, variances
+from rubric_order.extras.one_read.methods.advice.goals import Asked, Margins
+from rubric_order.extras.one_read.methods.advice.options import Budget
+from rubric_order.extras.one_read.methods.advice.pilot import Pilot
+from rubric_order.extras.one_read.methods.advice.variances import Shape
 from rubric_order.figures import view
 from rubric_order.library import estimates
-from rubric_order.methods.advice import card as card_errors
-from rubric_order.methods.advice import designs, goals, options, pilot, variances
-from rubric_order.methods.advice.goals import Asked, Margins
-from rubric_order.methods.advice.options import Budget
-from rubric_order.methods.advice.pilot import Pilot
-from rubric_order.methods.advice.variances import Shape
 from rubric_order.methods.position import blocks
 from rubric_order.methods.uncertainty import resampling
 from rubric_order.prompts import orderings

@@ -8,10 +8,11 @@ from factories import ROOT, demo_config
 from rubric_order import registry
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import CALIBRATED_SCORE
+from rubric_order.extras.one_read.methods.calibration import evidence, learning
+from rubric_order.extras.one_read.methods.calibration import scores as calibration
 from rubric_order.library import estimates
-from rubric_order.methods.calibration import evidence, learning
-from rubric_order.methods.calibration import scores as calibration
 from rubric_order.methods.position import blocks
+from rubric_order.methods.uncertainty import resampling
 from rubric_order.run.core import Run
 from rubric_order.run.results import Statistics
 from rubric_order.simulation import studies
@@ -54,7 +55,7 @@ def test_each_group_is_corrected_by_what_is_learnt_from_a_table_without_its_fold
     table = made(soft=soft)
     found = calibrated(table)
     names = sorted(table["group_id"].unique())
-    fold = learning.folds(len(names), 4, seed=3, name="s/simulated/default/baseline/d/5")
+    fold = resampling.folds(len(names), 4, seed=3, name="s/simulated/default/baseline/d/5")
     for one in range(4):
         inside = {name for name, own in zip(names, fold, strict=True) if own == one}
         others = table[(table["strategy"] == "balanced") & ~table["group_id"].isin(inside)]
@@ -75,7 +76,7 @@ def test_a_group_has_no_part_in_what_it_is_corrected_by(soft):
     """No leak: other reads of a group change the corrections of other folds, and none of its own fold."""
     table = made(soft=soft)
     names = sorted(table["group_id"].unique())
-    fold = learning.folds(len(names), 4, seed=3, name="s/simulated/default/baseline/d/5")
+    fold = resampling.folds(len(names), 4, seed=3, name="s/simulated/default/baseline/d/5")
     own = {name for name, one in zip(names, fold, strict=True) if one == fold[0]}
     changed = table.copy()
     rows = (changed["group_id"] == names[0]).to_numpy()

@@ -6,9 +6,11 @@ import itertools
 import numpy as np
 import pytest
 
-from rubric_order.methods.calibration import errors, evidence, halves, learning, model
-from rubric_order.methods.calibration.model import Calibration
+from rubric_order.extras.one_read.methods.calibration import errors, evidence, learning, model
+from rubric_order.extras.one_read.methods.calibration.model import Calibration
+from rubric_order.methods.agreement import halves
 from rubric_order.methods.position import blocks, preference
+from rubric_order.methods.uncertainty import resampling
 from rubric_order.prompts import orderings
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
@@ -228,11 +230,11 @@ def test_a_judge_whose_reads_agree_keeps_its_scores():
 
 
 def test_folds_are_of_equal_size_and_draws_without_replacement_and_both_follow_from_the_seed():
-    fold = learning.folds(23, 5, seed=1, name="a")
+    fold = resampling.folds(23, 5, seed=1, name="a")
     assert sorted(np.bincount(fold)) == [4, 4, 5, 5, 5]
-    assert (fold == learning.folds(23, 5, seed=1, name="a")).all()
-    assert (fold != learning.folds(23, 5, seed=2, name="a")).any()
-    assert np.unique(learning.folds(3, 5, seed=1, name="a")).size == 3
+    assert (fold == resampling.folds(23, 5, seed=1, name="a")).all()
+    assert (fold != resampling.folds(23, 5, seed=2, name="a")).any()
+    assert np.unique(resampling.folds(3, 5, seed=1, name="a")).size == 3
     drawn = learning.draws(23, 6, 4, seed=1, name="a")
     assert drawn.shape == (4, 6)
     assert all(len(set(row)) == 6 for row in drawn.tolist())

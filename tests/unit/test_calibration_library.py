@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import rubric_order as ro
-from rubric_order.library import calibration as library
+from rubric_order.extras.one_read.library import calibration as library
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
 

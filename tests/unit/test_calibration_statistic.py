@@ -9,14 +9,15 @@ import pandas as pd
 import pytest
 from factories import score_table, simulated_reads
 
-from rubric_order.analyses.agreement.calibration import estimate as calibration
-from rubric_order.analyses.agreement.calibration import figure
-from rubric_order.analyses.agreement.calibration import table as layout
 from rubric_order.base.labels import Labels
+from rubric_order.extras.one_read.agreement.calibration import estimate as calibration
+from rubric_order.extras.one_read.agreement.calibration import figure
+from rubric_order.extras.one_read.agreement.calibration import table as layout
+from rubric_order.extras.one_read.methods.calibration import evidence, learning
 from rubric_order.figures import view
 from rubric_order.library import estimates
-from rubric_order.methods.calibration import evidence, learning
 from rubric_order.methods.position import blocks
+from rubric_order.methods.uncertainty import resampling
 from rubric_order.prompts import orderings
 from rubric_order.simulation import studies
 from rubric_order.simulation.judge import Simulation
@@ -96,7 +97,7 @@ def test_single_reads_as_they_are_by_a_loop(scores, rows, readout, column):
 def test_a_fold_is_corrected_by_what_other_groups_say(scores, rows, readout):
     (block,) = blocks.blocks(scores)
     laid = evidence.lay_out(block, readout)
-    fold = learning.folds(24, 5, seed=1, name="/".join(map(str, block.key)))
+    fold = resampling.folds(24, 5, seed=1, name="/".join(map(str, block.key)))
     corrected = np.empty(laid.values.shape)
     for one in range(5):
         inside = fold[laid.group] == one

@@ -13,10 +13,11 @@ import rubric_order as ro
 from rubric_order.base.gold import INTENDED
 from rubric_order.base.intervals import Interval
 from rubric_order.base.keys import KEYS
-from rubric_order.cards import card, groups, limits, summary, verdict
+from rubric_order.cards import card, groups, summary, verdict
 from rubric_order.cards.evidence import Agreement, Evidence, ReadoutResults, Small
 from rubric_order.cards.record import CardRecord
 from rubric_order.cards.spread import Spread
+from rubric_order.extras.gate import limits
 from rubric_order.library import estimates
 from rubric_order.methods.position.planning_groups import Needed
 from rubric_order.simulation import studies

@@ -113,7 +113,9 @@ def test_a_caption_that_speaks_of_a_bootstrap_is_of_a_statistic_that_draws_one(k
 
 
 def test_a_folder_has_the_modules_of_its_record_and_no_others(root):
-    folders = [path.parent for path in (root / "workflow/scripts/rubric_order/analyses").glob("*/*/__init__.py")]
+    library = root / "workflow/scripts/rubric_order"
+    folders = [path.parent for path in library.glob("analyses/*/*/__init__.py")]
+    folders += [path.parent for path in library.glob("extras/**/record.py")]
     assert len(folders) == len({folder.name for folder in folders}) > 70
     for folder in folders:
         record = catalogue.result(folder.name)

@@ -18,10 +18,11 @@ from typer.testing import CliRunner
 from rubric_order.base.errors import InputError
 from rubric_order.commands.app import app
 from rubric_order.contracts.scores import SCORES
+from rubric_order.extras.one_read.library import adaptive
+from rubric_order.extras.one_read.library.adaptive import Adaptive
+from rubric_order.extras.one_read.methods.adaptive import boundary, stopping
 from rubric_order.judging import starting
-from rubric_order.library.certify import adaptive, inputs, judges, study
-from rubric_order.library.certify.adaptive import Adaptive
-from rubric_order.methods.adaptive import boundary, stopping
+from rubric_order.library.certify import inputs, judges, study
 
 RUBRIC = {"question": "Is it polite?", "levels": {1: "Rude.", 2: "Correct.", 3: "Warm."}}
 SETTING = Adaptive(0.5, probe_groups=20, places=True)
@@ -71,7 +72,7 @@ def server():
 def asked(server, texts, tmp_path_factory):
     """A study that was asked in rounds: its folder, the bytes of its table, and its calls."""
     folder = tmp_path_factory.mktemp("asked") / "study"
-    prepared(server.base_url, texts, folder).ask_in_rounds(SETTING)
+    SETTING.ask(prepared(server.base_url, texts, folder))
     prompts = [call.prompt for call in server.calls]
     return folder, (folder / study.ADAPTIVE).read_bytes(), prompts
 
@@ -106,7 +107,7 @@ def test_complete_answers_stop_the_same_texts_after_the_same_reads(asked, server
     assert len(others) == spared > 0
     assert not set(others) & set(prompts)
     scores = SCORES.read(next(folder.glob("data/scores/certify/*/*.parquet")))
-    made.ask_in_rounds(SETTING)
+    SETTING.ask(made)
     assert len(server.calls) == len(prompts) + spared
     assert (folder / study.ADAPTIVE).read_bytes() == before
     full = adaptive.laid_out(scores.assign(unit_id=scores["item_id"]), "balanced")
@@ -168,7 +169,7 @@ def test_a_text_with_an_answer_without_a_score_is_read_to_its_end_and_has_no_int
 
     with running(mute) as endpoint:
         made = prepared(endpoint.base_url, texts, tmp_path / "study")
-        table = made.ask_in_rounds(Adaptive(1.5, probe_groups=0))
+        table = Adaptive(1.5, probe_groups=0).ask(made)
         assert len(endpoint.calls) == table["reads"].sum()
     assert len(starts) == 1  # one engine for all rounds
     row = table.set_index("item_id").loc["t3_0"]

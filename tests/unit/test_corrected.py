@@ -11,7 +11,7 @@ from factories import ROOT
 from installed import installed
 from scipy import optimize, stats
 
-from rubric_order.methods.agreement import corrected, pass_rates
+from rubric_order.extras.one_read.methods import corrected, pass_rates
 
 NONE = np.nan
 ALONE = np.arange(6)

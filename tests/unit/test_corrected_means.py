@@ -10,13 +10,13 @@ import pytest
 from factories import score_table, simulated_reads
 
 import rubric_order as ro
-from rubric_order.analyses.agreement.corrected_means import estimate as statistic
-from rubric_order.analyses.agreement.corrected_means import figure
-from rubric_order.analyses.agreement.corrected_means import table as layout
 from rubric_order.base.labels import Labels
+from rubric_order.extras.one_read.agreement.corrected_means import estimate as statistic
+from rubric_order.extras.one_read.agreement.corrected_means import figure
+from rubric_order.extras.one_read.agreement.corrected_means import table as layout
+from rubric_order.extras.one_read.library import means
+from rubric_order.extras.one_read.methods import corrected, pass_rates
 from rubric_order.figures import view
-from rubric_order.library import results
-from rubric_order.methods.agreement import corrected, pass_rates
 
 OPTIONS = {"confidence": 0.95, "seed": 1}
 
@@ -244,4 +244,4 @@ def test_bad_options_are_one_error():
 
 
 def test_margins_of_the_library_are_those_of_config():
-    assert results.MARGINS == statistic.MARGINS
+    assert means.MARGINS == statistic.MARGINS

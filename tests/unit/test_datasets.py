@@ -10,8 +10,9 @@ import yaml
 
 from rubric_order import datasets
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import Item, hanna, prometheus
+from rubric_order.datasets import Item
 from rubric_order.datasets.rubrics import Rubric
+from rubric_order.extras.papers.datasets import hanna, prometheus
 
 RUBRIC = Rubric("r", "quality", "Is it good?", ("no", "yes"))
 OTHER = Rubric("other", "quality", "Is it bad?", ("yes", "no"))

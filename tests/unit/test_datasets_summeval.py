@@ -9,7 +9,7 @@ import yaml
 
 from rubric_order import datasets
 from rubric_order.base.errors import InputError
-from rubric_order.datasets import summeval
+from rubric_order.extras.papers.datasets import summeval
 
 CRITERIA = ["coherence", "consistency", "fluency", "relevance"]
 

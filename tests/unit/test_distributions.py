@@ -40,7 +40,9 @@ def test_no_statistic_loads_scipy_stats(root):
     program = (
         "import importlib, pkgutil, sys\n"
         "from rubric_order import analyses, tables\n"
-        "for package in (analyses, tables):\n"
+        "from rubric_order.extras import papers\n"
+        "from rubric_order.extras.one_read import agreement\n"
+        "for package in (analyses, tables, agreement, papers):\n"
         "    for module in pkgutil.walk_packages(package.__path__, f'{package.__name__}.'):\n"
         "        if not module.name.endswith('.figure'):\n"
         "            importlib.import_module(module.name)\n"

@@ -16,11 +16,12 @@ from typer.testing import CliRunner
 import rubric_order as ro
 from rubric_order.base import locks
 from rubric_order.base.errors import InputError
-from rubric_order.cards import drift, gate, history, outcome, summary
+from rubric_order.cards import summary
 from rubric_order.cards.anchors import Anchors
-from rubric_order.cards.limits import CANNOT_TELL, FAILED, PASSED, Finding
-from rubric_order.commands import check as command
 from rubric_order.commands.app import app
+from rubric_order.extras.gate import drift, gate, history, outcome
+from rubric_order.extras.gate.commands import check as command
+from rubric_order.extras.gate.limits import CANNOT_TELL, FAILED, PASSED, Finding
 
 ORDERINGS = ro.orderings("balanced", 3).tolist()
 

@@ -15,9 +15,10 @@ from rubric_order.base import gold
 from rubric_order.base.errors import InputError
 from rubric_order.base.keys import KEYS
 from rubric_order.base.labels import Labels, replace_ids
-from rubric_order.cards import card, limits, methods, row, terms
+from rubric_order.cards import card, methods, row, terms
 from rubric_order.datasets import Item, prepare
 from rubric_order.datasets.rubrics import Rubric
+from rubric_order.extras.gate import limits
 from rubric_order.library import estimates
 from rubric_order.run.core import Run
 from rubric_order.run.pages import Pages, statistic_facts

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,10 @@ PLANTED = {  # by module: imports that it must not have
     "analyses/criteria/halo/table.py": "rubric_order.analyses.criteria.halo.estimate",
     "analyses/position/score_effects/estimate.py": "rubric_order.analyses.position.score_effects.record",
     "analyses/position/power/figure.py": "rubric_order.methods.position.uniformity",
-    "catalogue.py": "rubric_order.cards.limits",
+    "catalogue.py": "rubric_order.cards.row",
     "cards/verdict.py": "rubric_order.probes",
-    "cards/limits.py": "rubric_order.library",
+    "cards/row.py": "rubric_order.library",
+    "cards/summary.py": "rubric_order.extras.gate.limits",
     "jobs/plan_reads.py": "rubric_order.run.core",
     "library/study.py": "rubric_order.commands",
 }
@@ -57,3 +59,15 @@ def test_each_import_against_the_contract_is_found(library):
     for name, imported in PLANTED.items():
         module = "rubric_order." + name.removesuffix(".py").replace("/", ".")
         assert f"{module} -> {imported} (l.1)" in found.stdout
+
+
+def test_the_contract_of_extras_names_every_other_package_and_module():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = (
+        each
+        for each in settings["tool"]["importlinter"]["contracts"]
+        if each.get("forbidden_modules") == ["rubric_order.extras"]
+    )
+    parts = (ROOT / "workflow/scripts/rubric_order").glob("[a-z]*")
+    core = {path.stem for path in parts if path.suffix == ".py" or (path / "__init__.py").exists()} - {"extras"}
+    assert sorted(contract["source_modules"]) == sorted(f"rubric_order.{name}" for name in core)

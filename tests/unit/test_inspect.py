@@ -12,7 +12,7 @@ from installed import installed
 
 import rubric_order as ro
 from rubric_order import strategies
-from rubric_order.library import relog
+from rubric_order.extras.logs import relog
 
 LEVELS = ["Rude.", "Cold.", "Friendly."]
 
@@ -119,7 +119,7 @@ def test_samples_whose_prompt_has_no_such_levels_have_no_score(program):
 def test_what_cannot_be_used_is_one_line(program):
     said = program("refused")
     assert [message.partition(":")[0] for message in said] == ["levels", "strategy", "template", "levels", *4 * ["log"]]
-    assert "expected reads of one scorer of rubric_order.inspect, found nothing" in said[4]
+    assert "expected reads of one scorer of rubric_order.extras.logs.scorers, found nothing" in said[4]
     assert "no call of a judge is recorded; expected model=..." in said[5]
     scored = "its status is 'error', and 4 samples have scores; expected 'success', or partial=True"
     assert said[6] == f"log: {scored}"
@@ -127,5 +127,5 @@ def test_what_cannot_be_used_is_one_line(program):
 
 
 def test_without_the_package_an_import_says_what_is_missing():
-    with pytest.raises(ImportError, match=r"rubric_order.inspect: expected the package inspect-ai"):
-        import rubric_order.inspect  # noqa: F401
+    with pytest.raises(ImportError, match=r"rubric_order.extras.logs.scorers: expected the package inspect-ai"):
+        import rubric_order.extras.logs.scorers  # noqa: F401

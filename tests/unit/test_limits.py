@@ -8,8 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from rubric_order.base.errors import InputError
-from rubric_order.cards import limits, summary
+from rubric_order.cards import summary
 from rubric_order.commands.app import app
+from rubric_order.extras.gate import limits
 
 CARD = {
     "judge": "j",

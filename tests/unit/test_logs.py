@@ -14,8 +14,8 @@ import pytest
 from factories import ROOT
 
 from rubric_order.base.errors import InputError
-from rubric_order.intake.logs import cutting, levels, reading
-from rubric_order.intake.logs.calls import Answer, Asked, Call, Message
+from rubric_order.extras.logs.intake import cutting, levels, reading
+from rubric_order.extras.logs.intake.calls import Answer, Asked, Call, Message
 from rubric_order.prompts import frames, messages
 
 LOGS = ROOT / "tests/data/logs"
@@ -90,7 +90,7 @@ def test_a_log_of_inspect_is_the_same_whatever_packs_it(tmp_path):
 
 def unpacked(path):
     """Members of an .eval file, in JSON."""
-    from rubric_order.intake.logs import inspect_logs
+    from rubric_order.extras.logs.intake import inspect_logs
 
     with zipfile.ZipFile(path) as archive:
         assert {info.compress_type for info in archive.infolist()} == {93}
@@ -311,7 +311,7 @@ def test_a_log_that_would_fill_the_memory_is_one_line(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are of POSIX")
 @pytest.mark.parametrize("name", ["log.json", "log.jsonl", "log.eval"])
 def test_a_pipe_is_refused_before_it_is_opened(tmp_path, name, monkeypatch):
-    from rubric_order.library import promptfoo
+    from rubric_order.extras.logs import promptfoo
 
     os.mkfifo(tmp_path / name)
     monkeypatch.setattr("builtins.open", lambda *_, **__: pytest.fail("a pipe was opened, which waits without an end"))

@@ -14,8 +14,8 @@ from rubric_order.analyses.position.manipulability import figure
 from rubric_order.analyses.position.manipulability import table as layout
 from rubric_order.base.labels import Labels
 from rubric_order.figures import view
-from rubric_order.methods.calibration import learning
 from rubric_order.methods.position import blocks, reach
+from rubric_order.methods.uncertainty import resampling
 from rubric_order.prompts import orderings
 
 OPTIONS = {"resamples": 60, "confidence": 0.95, "seed": 1}
@@ -144,7 +144,7 @@ def test_orders_for_all_are_chosen_in_other_folds(scores, rows):
     wide, group = matrix(scores, "score")
     (block,) = blocks.blocks(scores)
     number = pd.factorize(group, sort=True)[0]
-    fold = learning.folds(12, 5, seed=1, name="/".join(map(str, block.key)))[number]
+    fold = resampling.folds(12, 5, seed=1, name="/".join(map(str, block.key)))[number]
     x, gained = wide.to_numpy(), []
     for i in range(len(x)):
         means = x[fold != fold[i]].mean(axis=0)

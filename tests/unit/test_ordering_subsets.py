@@ -15,9 +15,9 @@ from rubric_order.analyses.agreement.ordering_subsets import table as layout
 from rubric_order.base.labels import Labels
 from rubric_order.figures import view
 from rubric_order.methods.agreement import ordering_subsets as subsets
-from rubric_order.methods.calibration import learning
 from rubric_order.methods.position import blocks
 from rubric_order.methods.position.by_ordering import complete_orderings
+from rubric_order.methods.uncertainty import resampling
 from rubric_order.prompts import orderings
 
 OPTIONS = {"resamples": 60, "confidence": 0.95, "seed": 1}
@@ -103,7 +103,7 @@ def errors_by_loops(values, group, readout):
 def test_every_design_by_loops(scores, rows, readout, column):
     values, group = matrix(scores, column)
     squares = errors_by_loops(values, group, readout)
-    fold = learning.folds(12, 5, seed=1, name="/".join(map(str, next(blocks.blocks(scores)).key)))[group]
+    fold = resampling.folds(12, 5, seed=1, name="/".join(map(str, next(blocks.blocks(scores)).key)))[group]
     pairs = [{i, BALANCED.tolist().index(row[::-1].tolist())} for i, row in enumerate(BALANCED)]
 
     def best(of_size):
@@ -135,7 +135,7 @@ def test_every_design_by_loops(scores, rows, readout, column):
 def test_no_group_has_a_part_in_the_choice_of_its_orderings(scores):
     (block,) = blocks.blocks(scores)
     reads = complete_orderings(block, "soft", dict(block.readouts())["soft"])
-    fold = learning.folds(12, 5, seed=1, name="x")
+    fold = resampling.folds(12, 5, seed=1, name="x")
     sets = subsets.choices(reads.reverse, 6, 1000, seed=1)
     weights = np.ones((1, 12))
     before = statistic.arms(reads, sets, fold, weights)["best"]
@@ -151,7 +151,7 @@ def test_no_group_has_a_part_in_the_choice_of_its_orderings(scores):
 def test_a_resample_of_all_groups_chooses_as_they_do(scores, rows):
     (block,) = blocks.blocks(scores)
     reads = complete_orderings(block, "hard", dict(block.readouts())["hard"])
-    fold = learning.folds(12, 5, seed=1, name="x")
+    fold = resampling.folds(12, 5, seed=1, name="x")
     sets = subsets.choices(reads.reverse, 6, 1000, seed=1)
     weights = np.stack([np.ones(12), np.where(fold == 1, 0, 2)])  # and one without a fold
     arm = statistic.arms(reads, sets, fold, weights)["best"]

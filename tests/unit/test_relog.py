@@ -12,12 +12,12 @@ from factories import ROOT
 from typer.testing import CliRunner
 
 from rubric_order.base.errors import InputError
-from rubric_order.commands import relog as command
 from rubric_order.commands.app import app
-from rubric_order.intake.logs import reading
+from rubric_order.extras.logs import promptfoo, relog
+from rubric_order.extras.logs.commands import relog as command
+from rubric_order.extras.logs.intake import reading
 from rubric_order.intake.recorded import formats
 from rubric_order.judging.store import Store
-from rubric_order.library import promptfoo, relog
 
 LOGS = ROOT / "tests/data/logs"
 NOBODY = "http://127.0.0.1:9/v1"

@@ -15,14 +15,14 @@ from rubric_order.analyses.agreement.rank_reversal import estimate as rank_rever
 from rubric_order.analyses.agreement.strategy_comparison import estimate as strategy_comparison
 from rubric_order.analyses.criteria.criteria_agreement import estimate as criteria_agreement
 from rubric_order.analyses.criteria.criterion_order import estimate as criterion_order
-from rubric_order.analyses.papers.replication import estimate as replication
-from rubric_order.analyses.papers.replication import table as layout
-from rubric_order.analyses.papers.rerun import estimate as rerun
 from rubric_order.analyses.position.bias_cost import estimate as bias_cost
 from rubric_order.analyses.position.position_selection import estimate as position_selection
 from rubric_order.analyses.position.score_position import estimate as score_position
 from rubric_order.analyses.position.within_item_deviation import estimate as within_item_deviation
 from rubric_order.base.errors import InputError
+from rubric_order.extras.papers.replication import estimate as replication
+from rubric_order.extras.papers.replication import table as layout
+from rubric_order.extras.papers.rerun import estimate as rerun
 from rubric_order.methods.position import uniformity
 
 BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 1}

@@ -5,7 +5,7 @@ import pytest
 from factories import random_scores, score_table, simulated_reads
 from scipy import special, stats
 
-from rubric_order.analyses.papers.rerun import estimate as rerun
+from rubric_order.extras.papers.rerun import estimate as rerun
 from rubric_order.methods.uncertainty import resampling
 from rubric_order.prompts import orderings
 

@@ -7,10 +7,11 @@ from factories import criteria_table, draw_criteria, simulated_reads
 
 from rubric_order.analyses.agreement.canonical_rank import estimate as canonical_rank
 from rubric_order.analyses.criteria.criterion_order import estimate as criterion_order
-from rubric_order.analyses.papers.rerun import estimate as rerun
-from rubric_order.analyses.papers.rerun.estimate import share_covariance
 from rubric_order.analyses.position.bias_cost import estimate as bias_cost
-from rubric_order.methods.position import panels, reruns, shared_orderings
+from rubric_order.extras.papers.methods import reruns
+from rubric_order.extras.papers.rerun import estimate as rerun
+from rubric_order.extras.papers.rerun.estimate import share_covariance
+from rubric_order.methods.position import panels, shared_orderings
 from rubric_order.prompts import orderings
 
 OPTIONS = {"resamples": 3, "confidence": 0.95, "seed": 1}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rubric_order.methods.uncertainty import run_changes
+from rubric_order.extras.gate import run_changes
 
 
 def exact(runs, weights, latest):

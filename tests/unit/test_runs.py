@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 import rubric_order as ro
 from rubric_order.base.errors import InputError
-from rubric_order.cards import runs
 from rubric_order.commands.app import app
+from rubric_order.extras.gate import runs
 
 
 @pytest.fixture(scope="module")

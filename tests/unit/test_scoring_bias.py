@@ -7,11 +7,6 @@ import pytest
 from factories import ROOT, score_table, simulated_reads
 from scipy import stats
 
-from rubric_order.analyses.papers.published_shifts import estimate as published_shifts
-from rubric_order.analyses.papers.published_shifts import table as published_table
-from rubric_order.analyses.papers.replication import estimate as replication
-from rubric_order.analyses.papers.scoring_datasets import estimate as scoring_datasets
-from rubric_order.analyses.papers.scoring_datasets import table as datasets_table
 from rubric_order.analyses.scoring.golden_alignment import estimate as golden_alignment
 from rubric_order.analyses.scoring.score_shifts import estimate as score_shifts
 from rubric_order.analyses.scoring.score_shifts import table as shifts_table
@@ -23,6 +18,11 @@ from rubric_order.analyses.scoring.scoring_tendency import estimate as scoring_t
 from rubric_order.analyses.scoring.scoring_tendency import figure as tendency_figure
 from rubric_order.analyses.scoring.scoring_tendency import table as tendency_table
 from rubric_order.base.labels import Labels
+from rubric_order.extras.papers.published_shifts import estimate as published_shifts
+from rubric_order.extras.papers.published_shifts import table as published_table
+from rubric_order.extras.papers.replication import estimate as replication
+from rubric_order.extras.papers.scoring_datasets import estimate as scoring_datasets
+from rubric_order.extras.papers.scoring_datasets import table as datasets_table
 from rubric_order.figures import view
 from rubric_order.methods.agreement import variants
 

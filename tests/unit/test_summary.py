@@ -16,7 +16,7 @@ from factories import ROOT, criteria_table, simulated_reads
 
 import rubric_order as ro
 from rubric_order.base.labels import Labels
-from rubric_order.cards import card, limits, summary, unread
+from rubric_order.cards import card, record, summary, unread
 from rubric_order.jobs.render_summary import render_summary
 from rubric_order.jobs.show_cards import show_cards
 from rubric_order.library import estimates
@@ -218,7 +218,7 @@ def test_strategies_that_show_a_score_in_one_position_have_no_card():
 def test_the_terminal_names_each_card_and_where_the_page_is(made, capsys):
     show_cards(made[0], Path("results/summary.html"))
     first, finding, advice, empty, *_, last = capsys.readouterr().out.splitlines()
-    assert first == limits.name(summary.read(made[0])[0])
+    assert first == record.name(summary.read(made[0])[0])
     assert finding.startswith("  ")
     assert advice.startswith("  ")
     assert not empty
@@ -231,6 +231,6 @@ def test_each_card_of_a_rehearsal_says_so_on_the_terminal_and_the_page_has_its_f
     assert rehearsal.folder(usual) == ""
     show_cards(made[0], Path("results/summary.html"), rehearsal.folder(rehearsed))
     lines = capsys.readouterr().out.splitlines()
-    names = [f"Rehearsal: {limits.name(each)}" for each in summary.read(made[0])]
+    names = [f"Rehearsal: {record.name(each)}" for each in summary.read(made[0])]
     assert [line for line in lines if line.startswith("Rehearsal")] == names
     assert lines[-1] == "All cards, figures and tables: rehearsal/results/summary.html"

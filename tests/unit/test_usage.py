@@ -9,7 +9,8 @@ from factories import simulated_reads
 
 from rubric_order.base import parquet
 from rubric_order.base.labels import Labels
-from rubric_order.cards import row, runs, summary
+from rubric_order.cards import row, summary
+from rubric_order.extras.gate import runs
 from rubric_order.jobs.render_summary import render_summary
 from rubric_order.library import estimates
 from rubric_order.scoring import usage

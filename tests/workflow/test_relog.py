@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from endpoint import Call, Reply, completion, running
 
-from rubric_order.library import relog, results
+from rubric_order.extras.logs import relog
+from rubric_order.library import results
 
 from .conftest import ROOT, Project
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from factories import ROOT
 
-from rubric_order.analyses.papers.replication.estimate import DATASETS
 from rubric_order.base.errors import InputError
+from rubric_order.extras.papers.replication.estimate import DATASETS
 from rubric_order.run import loading
 
 from .conftest import Project

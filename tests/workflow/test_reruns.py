@@ -70,7 +70,7 @@ def add_code(project: Project, *modules: str) -> None:
 @pytest.mark.slow
 def test_editing_a_module_plans_what_it_makes_alone(project: Project):
     add_code(project, "analyses/criteria/halo/table", "analyses/position/power/figure")
-    add_code(project, "analyses/criteria/carry_over/estimate", "datasets/hanna", "probes/criterion_order")
+    add_code(project, "analyses/criteria/carry_over/estimate", "extras/papers/datasets/hanna", "probes/criterion_order")
     assert project.planned(config=SMALL) == []
     add_code(project, "analyses/position/position_selection/table")
     assert project.planned(config=SMALL) == ["tables/position_selection"]

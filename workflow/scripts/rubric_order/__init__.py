@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rubric_order.base.errors import InputError
     from rubric_order.cards.card import Card
+    from rubric_order.extras.one_read.library.advice import Advice, advise
+    from rubric_order.extras.one_read.library.calibration import Calibrations, calibrate, load_calibration
+    from rubric_order.extras.one_read.library.means import corrected_mean
     from rubric_order.judging.engines.python.answers import Answer
-    from rubric_order.library.advice import Advice, advise
-    from rubric_order.library.calibration import Calibrations, calibrate, load_calibration
     from rubric_order.library.prompts import orderings, parse, render
     from rubric_order.library.results import (
         BiasCards,
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
         agreement,
         bias_card,
         budget_curve,
-        corrected_mean,
         position_bias,
         score_effects,
     )
@@ -51,12 +51,18 @@ __all__ = [
 _MODULES = {
     "base.errors": ("InputError",),
     "cards.card": ("Card",),
+    "extras.one_read.library.advice": ("Advice", "advise"),
+    "extras.one_read.library.calibration": ("Calibrations", "calibrate", "load_calibration"),
+    "extras.one_read.library.means": ("corrected_mean",),
     "judging.engines.python.answers": ("Answer",),
-    "library.advice": ("Advice", "advise"),
-    "library.calibration": ("Calibrations", "calibrate", "load_calibration"),
     "library.prompts": ("orderings", "parse", "render"),
     "library.results": (
-        *("BiasCards", "Result", "agreement", "bias_card", "budget_curve", "corrected_mean", "position_bias"),
+        "BiasCards",
+        "Result",
+        "agreement",
+        "bias_card",
+        "budget_curve",
+        "position_bias",
         "score_effects",
     ),
     "library.study": ("study",),

@@ -1,9 +1,9 @@
 """Catalogue of results: the types of their records, and our records by name.
 
-A folder of ``analyses/THEME/`` with a file ``record.py`` is a result. The name of the folder is the name of the result,
-of its files and of its blocks of config. Which of a statistic, a table and a figure it has, its other modules show. So
-names and modules are found without an import, and a record is imported when it is looked up. Other packages have
-records of the same types; `registry` finds the results of this catalogue and of other packages.
+A folder of ``analyses/THEME/`` or ``extras/`` with a file ``record.py`` is a result. The name of the folder is the name
+of the result, of its files and of its blocks of config. Which of a statistic, a table and a figure it has, its other
+modules show. So names and modules are found without an import, and a record is imported when it is looked up. Other
+packages have records of the same types; `registry` finds the results of this catalogue and of other packages.
 """
 
 from __future__ import annotations
@@ -135,8 +135,14 @@ Part = TypeVar("Part", Statistic, Shown)
 @functools.cache
 def _folders() -> dict[str, Path]:
     """Dictionary from each of our results to its folder, in alphabetical order."""
-    records = Path(__file__).with_name("analyses").glob("*/*/record.py")
+    homes = (Path(__file__).with_name(name) for name in ("analyses", "extras"))
+    records = (path for home in homes for path in home.rglob("record.py"))
     return {path.parent.name: path.parent for path in sorted(records, key=lambda path: path.parent.name)}
+
+
+def package(name: str) -> str:
+    """Dotted name of the package of one of our results."""
+    return ".".join((__package__, *_folders()[name].relative_to(Path(__file__).parent).parts))
 
 
 def theme(name: str) -> str:
@@ -147,7 +153,7 @@ def theme(name: str) -> str:
 @functools.cache
 def result(name: str) -> Result:
     """The record of one of our results."""
-    module: Any = importlib.import_module(f"rubric_order.analyses.{theme(name)}.{name}.record")
+    module: Any = importlib.import_module(f"{package(name)}.record")
     return module.RESULT
 
 
@@ -207,7 +213,7 @@ def module(kind: str, name: str) -> str:
     Args:
         kind: `statistics`, `tables` or `figures`.
     """
-    return f"rubric_order.analyses.{theme(name)}.{name}.{MODULES[kind]}"
+    return f"{package(name)}.{MODULES[kind]}"
 
 
 def module_file(kind: str, name: str) -> str:

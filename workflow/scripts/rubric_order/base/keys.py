@@ -15,7 +15,7 @@ CLUSTERS = ("group", "item")
 
 # Column of a read's score for each readout: the selected score, and the score expected from the probabilities.
 VALUES = {Readout.HARD: "score", Readout.SOFT: "expected_score"}
-CALIBRATED_SCORE = "calibrated_score"  # only in a table of scores that was calibrated, see `methods.calibration.scores`
+CALIBRATED_SCORE = "calibrated_score"  # only in a table of scores that was calibrated, see statistic `calibration`
 OF_READOUT = {**VALUES, Readout.CALIBRATED: CALIBRATED_SCORE}
 
 FEW_CLUSTERS = 30  # with fewer, intervals of clustered reads are known to be somewhat too short

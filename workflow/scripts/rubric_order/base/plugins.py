@@ -1,6 +1,7 @@
 """Additions by entry points: probes, adapters of datasets, importers of recorded answers, engines, records of results.
 
-Ours stand in ``entry_points.txt`` alone: the workflow runs uninstalled, and an editable install keeps a stale copy.
+Ours, and the commands of the program, stand in ``entry_points.txt`` alone: the workflow runs uninstalled, and an
+editable install keeps a stale copy.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from importlib import metadata
 
 OURS = "rubric-order"
+EXTRAS = "rubric_order.extras"  # group of what extras do for parts of the core
 RESULTS = "rubric_order.results"  # group of the records of results
 
 Plugin = TypeVar("Plugin")
@@ -162,7 +164,19 @@ def _every_entry() -> tuple[metadata.EntryPoints, Any]:
     """Ours, and those of all installed packages, which takes milliseconds."""
     from importlib import metadata  # slow to import
 
-    return metadata.Distribution.at(Path(__file__).parents[1]).entry_points, metadata.entry_points()
+    return _our_entries(), metadata.entry_points()
+
+
+@functools.cache
+def _our_entries() -> metadata.EntryPoints:
+    from importlib import metadata  # slow to import
+
+    return metadata.Distribution.at(Path(__file__).parents[1]).entry_points
+
+
+def ours(group: str) -> dict[str, metadata.EntryPoint]:
+    """Our own entry points of a group by name, in the order of their file."""
+    return {entry.name: entry for entry in _our_entries().select(group=group)}
 
 
 def forget() -> None:

@@ -1,5 +1,6 @@
 """A card as JSON holds it, for code that reads cards of this version and of earlier versions."""
 
+from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
 Number = float | None  # None if it is not known
@@ -64,3 +65,13 @@ class CardRecord(TypedDict):
     cost: NotRequired[dict[str, Any]]
     anchors: NotRequired[dict[str, Any]]
     criterion: NotRequired[str]
+
+
+def name(card: Mapping[str, Any]) -> str:
+    """Name of a card, in words."""
+    parts = [card["judge"], card.get("dataset"), card.get("study"), card.get("strategy")]
+    parts += [
+        card[key] for key, usual in (("profile", "default"), ("condition", "baseline")) if card.get(key, usual) != usual
+    ]
+    parts += [f"{card['n_levels']} levels"] if "n_levels" in card else []
+    return ", ".join(str(part) for part in parts if part not in (None, "reads"))

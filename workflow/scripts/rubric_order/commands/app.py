@@ -7,24 +7,8 @@ from typing import Annotated
 import typer
 
 from rubric_order import __version__
-from rubric_order.base import command_line, signals
+from rubric_order.base import command_line, plugins, signals
 from rubric_order.base.errors import InputError
-from rubric_order.commands import (
-    advise,
-    audit,
-    batch,
-    certify,
-    check,
-    compare,
-    dev,
-    doctor,
-    plan_groups,
-    probe,
-    prompts,
-    relog,
-    runs,
-    study,
-)
 
 app = typer.Typer(
     help="Measure how the order of things in a prompt moves the scores of an LLM judge.",
@@ -32,23 +16,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command("audit")(audit.audit)
-app.command("certify")(certify.certify)
-app.command("doctor")(doctor.doctor)
-app.command("check")(check.check)
-app.command("compare")(compare.compare)
-app.command("runs")(runs.runs)
-app.command("advise")(advise.advise)
-app.command("plan-groups")(plan_groups.plan_groups)
-app.command("orderings")(prompts.orderings)
-app.command("render")(prompts.render)
-app.command("parse")(prompts.parse)
-app.command("probe")(probe.probe)
-app.command("relog")(relog.relog)
-app.command("plan")(study.plan)
-app.command("status")(study.status)
-app.add_typer(batch.app, name="batch")
-app.add_typer(dev.app, name="dev")
+for name, entry in plugins.ours("rubric_order.commands").items():
+    command = entry.load()
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name)
+    else:
+        app.command(name)(command)
 
 
 def _version(asked: bool) -> None:

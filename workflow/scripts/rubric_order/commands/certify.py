@@ -1,7 +1,7 @@
 """``rubric-order certify``: make the bias card of a judge, without Snakemake."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from rubric_order.cards.card import Card
-    from rubric_order.library.certify.adaptive import Adaptive
     from rubric_order.library.certify.study import Certification
 
 
@@ -120,7 +119,7 @@ def certify(
         if rounds is None:
             run.ask(watch)
         else:
-            _say(console, *_round_sentences(run.ask_in_rounds(rounds, watch), rounds))
+            _say(console, *rounds.sentences(rounds.ask(run, watch)))
         cards = run.cards() if rounds is None or rounds.probe_groups else []
         if as_json:
             typer.echo("[\n" + ",\n".join(commands.as_json(card.to_dict()) for card in cards) + "\n]")
@@ -129,12 +128,10 @@ def certify(
         _say(console, f"In {chosen}: {', '.join(run.written())}")
 
 
-def _adaptive(
-    chosen: bool, target: float | None, probe_groups: int | None, places: bool, *, pilot: bool
-) -> "Adaptive | None":
+def _adaptive(chosen: bool, target: float | None, probe_groups: int | None, places: bool, *, pilot: bool) -> Any:
     """Settings of asking in rounds; None without ``--adaptive``, which they all need."""
+    from rubric_order.base import plugins
     from rubric_order.base.errors import InputError
-    from rubric_order.library.certify.adaptive import Adaptive
 
     options = {"--target-width": target is not None, "--probe-groups": probe_groups is not None, "--places": places}
     if not chosen:
@@ -144,36 +141,10 @@ def _adaptive(
         return None
     if pilot:
         raise InputError("--pilot: it asks reads that --adaptive may spare; expected one of them")
-    setting = Adaptive(1.0 if target is None else target, 40 if probe_groups is None else probe_groups, places)
+    adaptive = plugins.ours(plugins.EXTRAS)["adaptive"].load()
+    setting = adaptive(1.0 if target is None else target, 40 if probe_groups is None else probe_groups, places)
     setting.check()
     return setting
-
-
-def _round_sentences(table: "pd.DataFrame", setting: "Adaptive") -> list[str]:
-    """Sentences on the reads that were made, and on the reads that were spared."""
-    others = table[~table["probe"]]
-    sentences = []
-    if count := int(table["probe"].sum()):
-        groups = table.loc[table["probe"], "group_id"].nunique()
-        sentences.append(
-            f"{count:,} texts in {groups:,} probe groups were read in all orderings; the card is of these."
-        )
-    if others.empty:
-        return [*sentences, "There are no further groups, so that nothing was spared: expected fewer --probe-groups."]
-    asked, spared = int(others["reads"].sum()), int(others["spared"].sum())
-    reasons = others["stopped_by"].value_counts()
-    words = {
-        "width": "narrow enough",
-        "place": "place settled",
-        "all": "read to the end",
-        "unscored": "without a score",
-    }
-    counts = ", ".join(f"{reasons[name]:,} {word}" for name, word in words.items() if name in reasons)
-    sentences.append(
-        f"{len(others):,} other texts: {asked / len(others):.1f} reads each, {spared:,} of {asked + spared:,} spared"
-        f" (target {setting.target:g} points; {counts})."
-    )
-    return sentences
 
 
 def _say(console: "Console", *sentences: str) -> None:

@@ -16,7 +16,6 @@ that stands first.
 from __future__ import annotations
 
 import importlib
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,11 +25,10 @@ import numpy as np
 import pandas as pd
 
 from rubric_order import catalogue
-from rubric_order.base.errors import InputError, nearest
-from rubric_order.base.keys import DEFAULT_PROFILE, EVERY, KEYS
+from rubric_order.base.errors import InputError
+from rubric_order.base.keys import EVERY
 from rubric_order.base.labels import Labels
 from rubric_order.base.readouts import READ, Readout
-from rubric_order.base.rows import Row
 from rubric_order.cards.card import Card
 from rubric_order.cards.card import cards as make_cards
 from rubric_order.cards.record import CardRecord
@@ -45,7 +43,6 @@ if TYPE_CHECKING:
 
 Reads: TypeAlias = pd.DataFrame | str | Path
 SIZE: Mapping[str, Any] = {"width_in": 6.4, "columns": 3}
-MARGINS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5)  # the margins of `statistics.corrected_means` in config
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,7 +133,7 @@ def position_bias(
     estimated = {name: estimates.estimate(name, scores) for name in ("position_selection", "position_preference")}
     parts = [part.dropna(axis=1, how="all") for part in estimated.values() if len(part)]
     joined = pd.concat(parts, ignore_index=True) if parts else estimated["position_selection"]
-    return Result(_shown(joined), estimated, lambda: _drawn_positions(estimated, scores))
+    return Result(shown(joined), estimated, lambda: _drawn_positions(estimated, scores))
 
 
 def score_effects(
@@ -156,7 +153,7 @@ def score_effects(
     def draw() -> Figure:
         return drawn("score_effects", estimated, empty=_empty_reason(scores), **options)
 
-    return Result(_shown(estimated["score_effects"]), estimated, draw)
+    return Result(shown(estimated["score_effects"]), estimated, draw)
 
 
 def agreement(
@@ -174,7 +171,7 @@ def agreement(
     """
     scores = _rated(estimates.scores_of(reads, columns=columns, scale=scale), reads)
     estimated = {name: estimates.estimate(name, scores) for name in ("human_agreement", "budget_curve")}
-    return Result(_shown(estimated["human_agreement"]), estimated, lambda: _drawn_budget(estimated))
+    return Result(shown(estimated["human_agreement"]), estimated, lambda: _drawn_budget(estimated))
 
 
 def budget_curve(
@@ -189,71 +186,7 @@ def budget_curve(
     """
     scores = _rated(estimates.scores_of(reads, columns=columns, scale=scale), reads)
     estimated = {"budget_curve": estimates.estimate("budget_curve", scores)}
-    return Result(_shown(estimated["budget_curve"]), estimated, lambda: _drawn_budget(estimated))
-
-
-def corrected_mean(
-    scores: Reads,
-    *,
-    scale: tuple[float, float] | None = None,
-    passes: float | tuple[float, float] | None = None,
-    reference: str | None = None,
-    confidence: float = estimates.CONFIDENCE,
-    margins: Sequence[float] = MARGINS,
-    columns: Mapping[str, str] | None = None,
-) -> Result:
-    """People's mean score over all items, from a judge's scores of all items and people's scores of some.
-
-    Differences between candidates and pass rates are estimated too. Any scores of any judge can be used; orderings are
-    not needed. ``docs/corrected_means.md`` says when the correction helps, and when it fails.
-
-    Args:
-        scores: a table of the scores of one judge, or a file of it. Columns are score (by the judge), human_score
-            (empty if nobody gave one) and, if they are known, item, group and candidate. Several rows of an item are
-            averaged. Without item, each row is an item; without group, each item is a group. Items of one group may
-            depend on each other. The labelled groups must be a random sample of the groups.
-        scale: least and greatest score that people can give; estimates are cut off there.
-        passes: least score that passes, or a pair of such scores: for scores of people, and for scores of the judge. By
-            default there are no pass rates.
-        reference: candidate that others are compared with, by default the first by name.
-        confidence: nominal coverage of the intervals.
-        margins: margins of error for which the necessary numbers of labelled groups are given.
-        columns: names that the table has for its columns, see `position_bias`.
-
-    Returns:
-        A result whose `table` has one row per estimate: `target` (mean, difference, pass rate), `estimator` (labels,
-        judge, corrected, rogan_gladen) and `quantity`, see ``docs/statistics.md``.
-
-    Raises:
-        InputError: the table is not as described; the message names row and field.
-
-    Examples:
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(1)
-        >>> worth = rng.normal(3, 1, 400)
-        >>> table = pd.DataFrame({"score": worth + 0.5, "human_score": worth + rng.normal(0, 0.5, 400)})
-        >>> table.loc[60:, "human_score"] = np.nan  # people scored 60 of 400
-        >>> value = ro.corrected_mean(table).table.query("quantity == 'value'").set_index("estimator")
-        >>> value[["estimate", "ci_low", "ci_high"]].round(2).T.to_dict("list")
-        {'labels': [3.01, 2.76, 3.27], 'judge': [3.42, 3.33, 3.51], 'corrected': [2.98, 2.83, 3.14]}
-    """
-    from rubric_order.analyses.agreement.corrected_means import estimate as corrected_means
-    from rubric_order.intake import labelled
-
-    items = labelled.items(scores, columns)
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence: expected a number between 0 and 1, found {confidence!r:.60}")
-    least = passes if isinstance(passes, tuple) or passes is None else (float(passes), float(passes))
-    if reference is not None and reference not in set(items["candidate"]):
-        raise InputError(f"reference: {reference!r:.60} is no candidate{nearest(reference, set(items['candidate']))}")
-    options = corrected_means.Options(confidence, scale or (-math.inf, math.inf), least, reference, margins)
-    common: Row = dict.fromkeys(KEYS, "reads") | {"judge": "judge", "profile": DEFAULT_PROFILE, "n": 0}
-    common |= {"criterion": EVERY, "readout": Readout.HARD, "cluster": "group"}
-    rows = [common | row for row in corrected_means.of_items(items, options)]
-    estimated = {"corrected_means": corrected_means.as_table(rows)}
-    shown_by: dict[str, Any] = {"readout": Readout.HARD, "criterion": EVERY, "target": "mean", "row_height_in": 0.3}
-    table = _shown(estimated["corrected_means"]).drop(columns=["strategy", "n", "criterion", "readout"])
-    return Result(table, estimated, lambda: drawn("corrected_means", estimated, **shown_by))
+    return Result(shown(estimated["budget_curve"]), estimated, lambda: _drawn_budget(estimated))
 
 
 def bias_card(
@@ -335,7 +268,7 @@ def _rated(scores: pd.DataFrame, reads: Reads) -> pd.DataFrame:
     return scores
 
 
-def _shown(table: pd.DataFrame) -> pd.DataFrame:
+def shown(table: pd.DataFrame) -> pd.DataFrame:
     """Rows of the one dataset by groups, without constant columns; rows of all datasets would repeat them."""
     same = ["study", "profile", "condition", "dataset", "cluster", "seed", "confidence"]
     chosen = table[(table["cluster"] == "group") & (table["dataset"] != EVERY)].drop(columns=same, errors="ignore")

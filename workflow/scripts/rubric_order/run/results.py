@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rubric_order import catalogue, registry
-from rubric_order.base import gold, of_cards
+from rubric_order.base import gold, of_cards, plugins
 from rubric_order.base.keys import DEFAULT_PROFILE
 from rubric_order.prompts import conditions
 from rubric_order.run import rehearsal
@@ -105,7 +105,7 @@ class Derived(Stage):
 
 
 # Module that makes calibrated scores, for statistics that show these scores if config asks for them.
-CALIBRATED, CALIBRATED_FILE = "rubric_order.methods.calibration.scores", "methods/calibration/scores.py"
+CALIBRATED = plugins.ours(plugins.EXTRAS)["calibrated_scores"].module
 
 
 def _as_options(inputs: Mapping[str, Iterable[str]]) -> list[str]:
@@ -125,7 +125,7 @@ class Statistics(Stage):
     def module_file(self, wildcards: Wildcards) -> list[str]:
         """Modules whose code is hashed for a statistic."""
         file = registry.code("statistics", wildcards.statistic)
-        return [file, CALIBRATED_FILE] if self._calibrates(wildcards.statistic) else [file]
+        return [file, CALIBRATED] if self._calibrates(wildcards.statistic) else [file]
 
     def files(self, wildcards: Wildcards) -> list[str]:
         self._entry(wildcards.statistic)

@@ -23,6 +23,8 @@ from rubric_order.settings import judges, reading
 from rubric_order.settings.base import Role, fields, plain, whole
 
 STUDY = "certify"
+# `balanced` shows each score equally often in every position. `single` is the usual ordering, which `balanced` has too.
+STRATEGIES = ["balanced", "single"]
 CONFIG, PAGE, SUMMARY, READS, ADAPTIVE = "certify.yaml", "card.html", "summary.json", "reads.csv", "adaptive.csv"
 RESULTS = {"results", "data", PAGE, SUMMARY, READS, ADAPTIVE}  # what a run writes after the config
 TEXT = ["item_id", "instruction", "response"]  # columns that make a text

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import yaml
 
@@ -39,29 +38,25 @@ from rubric_order.jobs.plan_reads import plan_reads
 from rubric_order.jobs.prepare_items import prepare_items
 from rubric_order.jobs.render_summary import render_summary
 from rubric_order.jobs.render_table import render_table
-from rubric_order.judging import answers, costs, jobs, pilot, shard
+from rubric_order.judging import costs, jobs, pilot, shard
 from rubric_order.judging.engines import Resources
 from rubric_order.judging.progress import progress
 from rubric_order.judging.store import Store
 from rubric_order.library import prompts
-from rubric_order.library.certify import adaptive, folders
-from rubric_order.library.certify.adaptive import Adaptive
-from rubric_order.library.certify.folders import ADAPTIVE, CONFIG, PAGE, READS, STUDY, SUMMARY
+from rubric_order.library.certify import folders
+from rubric_order.library.certify.folders import ADAPTIVE, CONFIG, PAGE, READS, STRATEGIES, STUDY, SUMMARY
 from rubric_order.library.certify.inputs import SAMPLE, SAMPLE_NOTE, Inputs
 from rubric_order.library.certify.judges import judge_id
 from rubric_order.library.study import as_reads
-from rubric_order.planning.requests import read_studies
 from rubric_order.run.core import Run
 from rubric_order.run.pages import CARDS, Pages
 from rubric_order.run.results import Shown, Statistics, labels_of
 from rubric_order.run.stages import Planning, Scores
-from rubric_order.scoring.scores import read_requested, score_reads
+from rubric_order.scoring.scores import read_requested
 from rubric_order.settings.base import plain
 from rubric_order.settings.judges import Addressed, Judge
 from rubric_order.settings.studies import Study
 
-# `balanced` shows each score equally often in every position. `single` is the usual ordering, which `balanced` has too.
-STRATEGIES = ["balanced", "single"]
 STATISTICS = "results/statistics/"
 STYLE = Path(output.__file__).with_name("rubric_order.mplstyle")
 CLIENT = "openai"  # the package that asks endpoints; it comes with an extra
@@ -90,22 +85,22 @@ class Certification:
         return Store(self.folder / "results/store" / self.name)
 
     @property
-    def _study(self) -> Study:
+    def study(self) -> Study:
         return self.run.config.studies[STUDY]
 
     def _path(self, of_workflow: str) -> Path:
         return self.folder / "data" / Path(of_workflow).relative_to("results")
 
-    def _file(self, contract: Contract) -> Path:
+    def file(self, contract: Contract) -> Path:
         about = {"study": STUDY, "dataset": self.inputs.dataset, "judge": self.name, "shard": 1}
         return self._path(contract.path.format(**about))
 
     def plan(self) -> None:
         """Write the reads of the study and its distinct requests."""
-        texts: dict[str, Any] = {contract.name: self._file(contract) for contract in (ITEMS, RUBRICS, PAIRS)}
+        texts: dict[str, Any] = {contract.name: self.file(contract) for contract in (ITEMS, RUBRICS, PAIRS)}
         copies = {name: self.folder / copied for name, copied in self.inputs.copied_as().items()}
         prepare_items(self.inputs.dataset, copies, self.inputs.settings, **texts)
-        shared: dict[str, Any] = {"template": self._template(), "judge": self.judge, "probe": self._study.probe}
+        shared: dict[str, Any] = {"template": self._template(), "judge": self.judge, "probe": self.study.probe}
         plan_reads(
             **texts,
             **shared,
@@ -113,12 +108,12 @@ class Certification:
             study=STUDY,
             judge_id=self.name,
             weights=None,
-            profiles=self.judge.profiles_of(self._study.profiles),
-            design=Planning(self.run).design_of(self._study),
-            output=self._file(PLAN),
+            profiles=self.judge.profiles_of(self.study.profiles),
+            design=Planning(self.run).design_of(self.study),
+            output=self.file(PLAN),
         )
         lists: dict[str, Any] = {kind: [path] for kind, path in texts.items()} | {"references": [], "earlier": []}
-        collect_requests([self._file(PLAN)], **lists, **shared, comparisons={}, output=self._file(REQUESTS))
+        collect_requests([self.file(PLAN)], **lists, **shared, comparisons={}, output=self.file(REQUESTS))
 
     def _template(self) -> Path:
         """The judge's own template, or the template that the study's probe has for the judge."""
@@ -128,80 +123,37 @@ class Certification:
             path = self._path(f"results/prompts/{self.name}.json")
             files.write_text(json.dumps(plain(self.judge.template)), path)
             return path
-        probe = probes.load(self._study.probe)
-        return prompts.TEMPLATES / f"{probe.template(self.judge, self._study.prompt)}.jinja"
+        probe = probes.load(self.study.probe)
+        return prompts.TEMPLATES / f"{probe.template(self.judge, self.study.prompt)}.jinja"
 
     def cost(self) -> pd.Series:
         """Cost of the requests that the store does not answer yet, see `costs.judge_costs`."""
-        reads = {STUDY: len(PLAN.read(self._file(PLAN), columns=["request_id"]))}
-        return costs.judge_costs(self.judge, {STUDY: self._file(REQUESTS)}, reads, self.store, encode=None).iloc[0]
+        reads = {STUDY: len(PLAN.read(self.file(PLAN), columns=["request_id"]))}
+        return costs.judge_costs(self.judge, {STUDY: self.file(REQUESTS)}, reads, self.store, encode=None).iloc[0]
 
     def pilot(self, watch: shard.Watch = progress) -> tuple[int, str]:
         """Ask a sample of the requests, see `pilot.sample`; returns their number, and how many answers were read."""
-        asked, _ = pilot.sample([self._file(REQUESTS)], [self._study.probe])
-        with self._asking(watch) as ask:
+        asked, _ = pilot.sample([self.file(REQUESTS)], [self.study.probe])
+        with self.asking(watch) as ask:
             return len(asked), str(pilot.read(asked, ask(asked), self.judge))
 
     def ask(self, watch: shard.Watch = progress) -> None:
         """Ask the requests that the store does not answer, and write all responses and their scores."""
-        where = {"store": self.store.folder, "output": self._file(RESPONSES)}
-        judge_shard([self._file(REQUESTS)], [self._study.probe], 1, 1, self.judge, None, None, 0, **where, watch=watch)
-        self._score(PLAN.read(self._file(PLAN)))
+        where = {"store": self.store.folder, "output": self.file(RESPONSES)}
+        judge_shard([self.file(REQUESTS)], [self.study.probe], 1, 1, self.judge, None, None, 0, **where, watch=watch)
+        self.score(PLAN.read(self.file(PLAN)))
 
-    def ask_in_rounds(self, setting: Adaptive, watch: shard.Watch = progress) -> pd.DataFrame:
-        """Ask until the score of each text is known well enough; returns `adaptive.described` with ``probe``, as in
-        `ADAPTIVE`.
-
-        Responses and scores of the probe groups alone are written: how often others are read depends on their answers,
-        so their reads are no sample for a bias.
-        """
-        plan = PLAN.read(self._file(PLAN))
-        texts = adaptive.laid_out(plan, STRATEGIES[0])
-        requests, studies = read_studies([self._file(REQUESTS)], [self._study.probe], 1, 1)
-        settings = Scores(self.run).answer_settings(self.judge)
-
-        def asked(reads: pd.DataFrame) -> pd.DataFrame:
-            return requests[requests["request_id"].isin(reads["request_id"])]
-
-        def scored(reads: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-            return score_reads(reads, responses, probe=self._study.probe, **settings)
-
-        chosen = adaptive.probes(texts, setting.probe_groups)
-        parts, rule = [], None
-        with self._asking(watch) as ask:
-            if chosen.any():
-                of_probes = texts.only(chosen)
-                reads = plan[plan["unit_id"].isin(of_probes.firsts["unit_id"])]
-                responses = ask(asked(reads))
-                chosen_studies = [studies[place] for place in asked(reads).index]
-                names = self.judge.accepted_names
-                answers.write(responses, self._file(RESPONSES), studies=chosen_studies, judge=self.judge, names=names)
-                self._score(reads)
-                scores = scored(of_probes.reads, responses)["score"].to_numpy(dtype=float, na_value=np.nan)
-                scores = scores.reshape(-1, texts.scale.size)
-                rule = adaptive.learnt(of_probes, scores, setting)
-                parts.append(adaptive.complete(of_probes, scores).assign(probe=True))
-            if not chosen.all():
-                others = texts.only(~chosen)
-                table = adaptive.in_rounds(others, rule, setting, lambda reads: scored(reads, ask(asked(reads))))
-                parts.append(table.assign(probe=False))
-        table = pd.concat(parts, ignore_index=True).sort_values("item_id", ignore_index=True)
-        files.write_csv(table, self.folder / ADAPTIVE)
-        return table
-
-    def _score(self, reads: pd.DataFrame) -> None:
+    def score(self, reads: pd.DataFrame) -> None:
         """Write the scores of reads, also as a plain table for people."""
         answer = Scores(self.run).answer_settings(self.judge)
-        scores = write_scores(
-            reads, [self._file(RESPONSES)], self._file(SCORES), probe=self._study.probe, answer=answer
-        )
-        answered = read_requested([self._file(RESPONSES)], reads["request_id"])
+        scores = write_scores(reads, [self.file(RESPONSES)], self.file(SCORES), probe=self.study.probe, answer=answer)
+        answered = read_requested([self.file(RESPONSES)], reads["request_id"])
         table = as_reads(scores[scores["strategy"] == STRATEGIES[0]], answered, self.inputs.n)
         table["ordering"] = [" ".join(map(str, ordering)) for ordering in table["ordering"]]
         files.write_csv(table, self.folder / READS)
 
     @contextlib.contextmanager
-    def _asking(self, watch: shard.Watch) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
+    def asking(self, watch: shard.Watch) -> Iterator[Callable[[pd.DataFrame], pd.DataFrame]]:
         """Several calls of the function use one engine."""
         files.remove_leftovers(self.store.folder)
         with jobs.open_rounds(self.judge, self.store, Resources(), second_requests=True, watch=watch) as ask:
@@ -243,7 +195,7 @@ class Certification:
         if isinstance(self.judge.template, str):
             facts["judges"][self.name]["template"] = Path(self.judge.template).name
         prices, notes = self.judge.capabilities.prices, self.notes
-        if failed := failures(pd.read_parquet(self._file(RESPONSES), columns=["error"])["error"]):
+        if failed := failures(pd.read_parquet(self.file(RESPONSES), columns=["error"])["error"]):
             notes.append(f"Failed requests, for each reason their number and the first message: {failed}.")
         return render_summary(
             self._estimated(CARDS, estimates),
@@ -253,7 +205,7 @@ class Certification:
             {},
             self.folder / SUMMARY,
             self.folder / PAGE,
-            scores=[self._file(SCORES)],
+            scores=[self.file(SCORES)],
             prices={} if prices is None else {self.name: prices.block()},
             notes=notes,
             table_folder="data/tables",

@@ -262,3 +262,9 @@ def resampled_sums(table: np.ndarray, unit: np.ndarray, *, resamples: int, seed:
     if len(sums) < 2:
         return np.concatenate([sums, np.full((resamples, sums.shape[1]), np.nan)])
     return np.concatenate([sums.sum(axis=0, keepdims=True), weights(len(sums), resamples, seed, name) @ sums])
+
+
+def folds(groups: int, count: int, *, seed: int, name: str) -> np.ndarray:
+    """Fold of each group, drawn by seed and `name`, of equal sizes but for one; `count` folds, or one a group."""
+    rng = randomness.generator(seed, "calibration folds", name, groups)
+    return rng.permutation(np.arange(groups) % min(count, groups))

@@ -12,8 +12,7 @@ from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import ordering_subsets as subsets
-from rubric_order.methods.calibration import learning
-from rubric_order.methods.calibration.halves import halves
+from rubric_order.methods.agreement.halves import halves
 from rubric_order.methods.position import blocks
 from rubric_order.methods.position.by_ordering import ByOrdering, complete_orderings
 from rubric_order.methods.uncertainty import resampling
@@ -107,7 +106,7 @@ def estimate(
                 if readout == Readout.HARD and len(block.orderings[0]) > 1 and block.design.shared:
                     log.warning("%s: no subsets of orderings: too few complete groups, or not balanced", name)
                 continue
-            fold = learning.folds(int(reads.group.max()) + 1, folds, seed=seed, name=name)
+            fold = resampling.folds(int(reads.group.max()) + 1, folds, seed=seed, name=name)
             sets = subsets.choices(reads.reverse, min(len(reads.orderings), 2 * block.n), subsets_per_size, seed=seed)
             common = block.keys | {"readout": readout, "cluster": "group", "known_from": reads.known_from}
             common |= {"n_items": len(reads.means), "n_incomplete": int((~reads.rows).sum())}

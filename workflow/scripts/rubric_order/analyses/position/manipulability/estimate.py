@@ -13,7 +13,6 @@ from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.methods import tidy
 from rubric_order.methods.agreement import rankings
-from rubric_order.methods.calibration import learning
 from rubric_order.methods.position import blocks, reach, repetition
 from rubric_order.methods.position.by_ordering import ByOrdering, complete_orderings
 from rubric_order.methods.uncertainty import resampling, shares
@@ -109,7 +108,7 @@ def estimate(
                 continue
             common = block.keys | {"readout": readout, "cluster": "group", "known_from": reads.known_from}
             common["n_incomplete"] = int((~reads.rows).sum())
-            fold = learning.folds(int(reads.group.max()) + 1, folds, seed=seed, name="/".join(map(str, block.key)))
+            fold = resampling.folds(int(reads.group.max()) + 1, folds, seed=seed, name="/".join(map(str, block.key)))
             weights = resampling.weights(len(fold), resamples, seed, "manipulability")
             chance = _Chance(exchanges, seed, fold, weights)
             for measured in _measured(block, reads, readout, values, temperature, chance):

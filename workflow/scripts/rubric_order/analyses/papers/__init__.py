@@ -1,1 +1,0 @@
-"""Results that are used only for the tables of papers."""

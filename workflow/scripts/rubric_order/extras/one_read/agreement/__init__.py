@@ -1,0 +1,1 @@
+"""Results on agreement with people, one folder each."""

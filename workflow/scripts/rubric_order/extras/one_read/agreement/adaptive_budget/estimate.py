@@ -1,0 +1,326 @@
+"""Reads saved by reading each item only until the interval of its mean is narrow enough, and errors of these means."""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rubric_order.base import randomness
+from rubric_order.base.keys import KEYS, VALUES
+from rubric_order.base.readouts import Readout
+from rubric_order.base.rows import Row
+from rubric_order.extras.one_read.methods.adaptive import boundary, sequences, stopping
+from rubric_order.extras.one_read.methods.adaptive.boundary import Goal, Scale
+from rubric_order.extras.one_read.methods.calibration.evidence import lay_out
+from rubric_order.methods import tidy
+from rubric_order.methods.position import blocks, selections
+from rubric_order.methods.uncertainty import resampling, shares
+from rubric_order.strategies import EVERY_POSITION
+
+COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
+SEQUENCE, LEARNT, FIXED, FIXED_LEARNT = "sequence", "learnt", "fixed", "fixed_learnt"
+GOALS = {"width": False, "width_or_place": True}
+DRAWN = ("random", "repeated_rotations")  # not used: orderings differ between items, or are only one set of rotations
+_ROUNDING = 1e-9
+
+log = logging.getLogger(__name__)
+
+
+class Items(NamedTuple):
+    """Items of a block with a score in every ordering, and the sequence in which each item's reads are replayed.
+
+    Attributes:
+        values: score of each item under each ordering, shape (m, N), without gaps.
+        order: indices of the orderings of each item's reads, from the first read to the last, shape (m, N).
+        group: index of each item's group, from 0, shape (m,).
+        cell: index of each item's combination of group and criterion, from 0, shape (m,).
+        scale: lowest and highest possible score, and number N of reads of an item.
+        whole: True if scores are whole numbers.
+    """
+
+    values: np.ndarray
+    order: np.ndarray
+    group: np.ndarray
+    cell: np.ndarray
+    scale: Scale
+    whole: bool
+
+    @property
+    def truth(self) -> np.ndarray:
+        """Mean over all reads of each item, shape (m,)."""
+        return self.values.mean(axis=1)
+
+    @property
+    def read(self) -> np.ndarray:
+        """Scores in the order of the reads, shape (m, N)."""
+        return np.take_along_axis(self.values, self.order, axis=1)
+
+    def only(self, rows: np.ndarray) -> "Items":
+        """Some of the items, with groups and cells renumbered."""
+        group, cell = (np.unique(number[rows], return_inverse=True)[1] for number in (self.group, self.cell))
+        return self._replace(values=self.values[rows], order=self.order[rows], group=group, cell=cell)
+
+
+class Outcome(NamedTuple):
+    """Outcome of reading all items by one rule.
+
+    Attributes:
+        claims: claim about each item at its last read.
+        tracks: estimate of each item after each read, shape (m, N).
+        factor: factor by which standard errors are multiplied, mean over folds.
+        n_learning: number of groups from which the rule is learnt, mean over folds.
+    """
+
+    claims: boundary.Claims
+    tracks: np.ndarray
+    factor: float = np.nan
+    n_learning: float = np.nan
+
+
+def estimate(
+    scores: pd.DataFrame | Iterable[pd.DataFrame],
+    *,
+    confidence: float,
+    seed: int,
+    targets: Sequence[float] = (0.5, 1.0, 1.5),
+    level: float = 0.95,
+    folds: int = 5,
+    draws: int = 8,
+) -> pd.DataFrame:
+    """Replay the complete reads of items in random order, and stop each item by a rule.
+
+    Returns:
+        One row per combination of `KEYS`, `readout`, `rule`, `goal`, `target` and `quantity`. Clusters are groups.
+
+        `rule` is one of:
+
+        - ``sequence``: a confidence sequence, which assumes only that reads are in random order
+          (`sequences.intervals`).
+        - ``learnt``: a rule that is learnt from complete reads of the groups in the other folds (`boundary.learn`).
+        - ``fixed``, ``fixed_learnt``: `k` reads of every item, as they are, and without what each ordering adds in
+          other groups.
+
+        `quantity` is one of:
+
+        - ``reads``: mean number of reads of an item.
+        - ``spared``: 1 - ``reads`` / `n_orderings`.
+        - ``coverage``: share of items whose interval contains the item's mean.
+        - ``coverage_early``: this share among the items that were stopped before all their orderings were read.
+        - ``stopped_width``, ``stopped_place``, ``read_all``: shares of items whose reading ended because the interval
+          was narrow enough, because the place was settled, or because all orderings were read.
+        - ``place_right``: share of the settled places that are right, see `boundary.right_places`.
+        - ``rmse``: root mean square error of the estimates, in points.
+        - ``rmse_fixed``: this error if every item gets the same number of reads, which is ``reads``.
+        - ``rmse_ratio``: ``rmse`` / ``rmse_fixed``.
+        - ``outside``: share of items whose error is more than half of the target width.
+        - ``outside_fixed``: this share if every item gets the same number of reads, which is ``reads``.
+        - ``reads_fixed``: number of reads with which the error is ``rmse`` if every item gets this number.
+        - ``saved``: 1 - ``reads`` / ``reads_fixed``.
+
+    Source: ours; see `sequences` and `boundary`.
+    """
+    parts: list[tuple[Row, Row]] = []
+    options: dict[str, Any] = {"seed": seed, "folds": folds, "draws": draws}
+    for block in blocks.blocks(scores):
+        for readout in VALUES if block.keys["strategy"] in {*EVERY_POSITION, "recorded"} - {*DRAWN} else ():
+            items, n_incomplete = items_of(block, readout, seed)
+            if items is None:
+                continue
+            common = block.keys | {"readout": readout, "cluster": "group", "n_incomplete": n_incomplete}
+            common |= {"n_items": len(items.values), "n_clusters": int(items.group.max()) + 1}
+            common["n_orderings"] = items.scale.size
+            name = "/".join(map(str, block.key))
+            rows = _rows(items, name, targets, 1 - level, confidence, options)
+            parts += [(common | shared, columns) for shared, columns in rows]
+    columns = [*KEYS, "readout", "cluster", "rule", "goal", "target", "k", "quantity", "estimate", "ci_low", "ci_high"]
+    columns += ["n_learning", "factor", "n_orderings", "n_items", "n_incomplete", "n_clusters", "method"]
+    table = tidy.from_parts(parts, columns, {"n_learning": "float64"})
+    return table.assign(level=level, confidence=confidence, seed=seed)
+
+
+def items_of(block: blocks.Block, readout: Readout, seed: int) -> tuple[Items | None, int]:
+    """Items with a score in every ordering, and the number of other items. The items are None if `lay_out` gives
+    None.
+    """
+    laid = lay_out(block, readout)
+    if laid is None:
+        return None, len(block.items)
+    chosen = block.items[laid.rows]
+    keys = [(block.keys["dataset"], item, block.n) for item in chosen["item_id"]]
+    order = stopping.orders(seed, keys, len(laid.orderings))
+    cell = chosen.groupby([laid.group, chosen["criterion"].astype(str).to_numpy()]).ngroup().to_numpy()
+    scale = Scale(len(laid.orderings), 1, block.n)
+    return Items(laid.values, order, laid.group, cell, scale, readout == Readout.HARD), int((~laid.rows).sum())
+
+
+class Sequences(NamedTuple):
+    """Confidence sequences of items.
+
+    Attributes:
+        ends: interval of each item after each read, shape (m, N, 2).
+        places: wider intervals of each item, which hold for all candidates of a group and criterion at once, shape (m,
+            N, 2).
+        tracks: mean of the reads so far, shape (m, N).
+    """
+
+    ends: np.ndarray
+    places: np.ndarray
+    tracks: np.ndarray
+
+
+def sequences_of(items: Items, alpha: float) -> Sequences:
+    """Confidence sequences of items, with each item's reads in the sequence of the replay."""
+    read, options = items.read, {**items.scale._asdict(), "whole": items.whole}
+    ends, places = (
+        sequences.intervals(read, alpha=part, **options)
+        for part in (alpha, alpha / np.bincount(items.cell)[items.cell])
+    )
+    return Sequences(ends, places, np.cumsum(read, axis=1) / np.arange(1, read.shape[1] + 1))
+
+
+def by_sequence(items: Items, walk: Sequences, goal: Goal) -> Outcome:
+    """Outcome of stopping items by their confidence sequences, without learning from other groups."""
+    widths = walk.ends[..., 1] - walk.ends[..., 0]
+    places = walk.places if goal.place else None
+    stops = stopping.stop(widths, items.scale.size, goal.target, stopping.grouped(items.cell), places=places)
+    claimed = boundary.Claims(stops, stops.taken(walk.tracks), *stops.taken(walk.ends).T)
+    return Outcome(claimed, walk.tracks)
+
+
+def by_learning(items: Items, goal: Goal, name: str, *, seed: int, folds: int, draws: int) -> Outcome:
+    """Outcome of stopping items by rules that are learnt from other groups, in folds."""
+    count = int(items.group.max()) + 1
+    fold = resampling.folds(count, folds, seed=seed, name=name)[items.group]
+    m = len(items.values)
+    tracks, numbers = np.full(items.values.shape, np.nan), np.full((3, m), np.nan)
+    stops, learnt = stopping.Stops(np.zeros(m, dtype=int), np.zeros(m, dtype=int)), []
+    for one in np.unique(fold):
+        others, own = items.only(fold != one), items.only(fold == one)
+        rng = randomness.generator(seed, "adaptive budget", name, int(one))
+        rule = boundary.learn(others.values, others.group, others.cell, items.scale, goal, draws=draws, rng=rng)
+        walk = boundary.paths(own.read, rule.offsets[own.order], rule.spread, items.scale)
+        made = boundary.claims(walk, rule.factor, goal, items.scale, stopping.grouped(own.cell))
+        rows = fold == one
+        for column, part in zip(stops, made.stops, strict=True):
+            column[rows] = part
+        numbers[:, rows] = made.estimate, made.low, made.high
+        tracks[rows] = walk.estimate
+        learnt.append((rule.factor, rule.n_groups))
+    factor, groups = np.mean(learnt, axis=0)
+    claimed = boundary.Claims(stops, *numbers)
+    return Outcome(claimed, tracks, float(factor), float(groups))
+
+
+def _rows(
+    items: Items, name: str, targets: Sequence[float], alpha: float, confidence: float, options: dict[str, Any]
+) -> Iterator[tuple[Row, Row]]:
+    several = int(items.group.max()) > 0
+    if not several:
+        log.warning("%s: one group; nothing can be learnt from others", name)
+    walk = sequences_of(items, alpha)
+    for number, target in enumerate(targets):
+        for word, place in GOALS.items():
+            goal = Goal(float(target), place, alpha)
+            outcomes = {SEQUENCE: by_sequence(items, walk, goal)}
+            if several:
+                outcomes[LEARNT] = by_learning(items, goal, name, **options)
+            for rule, outcome in outcomes.items():
+                shared = {"rule": rule, "goal": word, "target": goal.target}
+                shared |= {"factor": outcome.factor, "n_learning": outcome.n_learning}
+                yield from _quantities(items, outcome, goal, shared, confidence)
+                if number == 0 and not place:
+                    yield _fixed(items, outcome, FIXED if rule == SEQUENCE else FIXED_LEARNT, confidence)
+
+
+def _fixed(items: Items, outcome: Outcome, rule: str, confidence: float) -> tuple[Row, Row]:
+    errors = (outcome.tracks - items.truth[:, None]) ** 2
+    sums = resampling.left_out_sums(np.column_stack([np.ones(len(errors)), errors]), items.group)
+    with np.errstate(invalid="ignore"):  # one group that is left out
+        rmse = np.sqrt(sums[:, 1:-1] / sums[:, :1])  # without all reads, whose error is 0
+    interval = resampling.jackknife_t(rmse, confidence, sizes=resampling.part_sizes(items.group))
+    columns = {"k": np.arange(1, errors.shape[1]), "estimate": interval.estimate}
+    columns |= {"ci_low": np.maximum(interval.low, 0), "ci_high": interval.high}
+    shared = {"rule": rule, "quantity": "rmse", "n_learning": outcome.n_learning, "method": _METHOD}
+    return shared, columns
+
+
+_METHOD = "jackknife over groups, Student's t"
+
+
+def _quantities(
+    items: Items, outcome: Outcome, goal: Goal, shared: Row, confidence: float
+) -> Iterator[tuple[Row, Row]]:
+    claimed, truth = outcome.claims, items.truth
+    stops = claimed.stops
+    held = (claimed.low <= truth + _ROUNDING) & (truth <= claimed.high + _ROUNDING)
+    early = stops.reads < items.scale.size
+    placed = np.flatnonzero(stops.reason == stopping.PLACE)
+    right = np.full(len(truth), np.nan)
+    right[placed] = boundary.right_places(claimed.estimate, truth, stopping.grouped(items.cell), placed)
+    counted = {
+        "coverage": held,
+        "coverage_early": np.where(early, held, np.nan),
+        "stopped_width": stops.reason == stopping.WIDTH,
+        "stopped_place": stops.reason == stopping.PLACE,
+        "read_all": stops.reason == stopping.ALL,
+        "place_right": right,
+    }
+    for quantity, values in counted.items():
+        if not np.isnan(values.astype(float)).all():
+            ratio = shares.share(values, items.group, confidence)
+            row = {"quantity": quantity, "method": "Korn and Graubard over groups"}
+            yield shared | row, ratio.interval.columns()
+    sizes = resampling.part_sizes(items.group)
+    for quantity, (values, bounds) in _compared(items, outcome, goal).items():
+        if not np.isnan(values[0]):
+            interval = resampling.jackknife_t(values, confidence, sizes=sizes).interval.columns()
+            ends = {name: float(np.clip(interval[name], *bounds)) for name in ("ci_low", "ci_high")}
+            yield shared | {"quantity": quantity, "method": _METHOD}, interval | ends
+
+
+def _compared(items: Items, outcome: Outcome, goal: Goal) -> dict[str, tuple[np.ndarray, tuple[float, float]]]:
+    """Reads and errors of a rule, and the errors if every item gets the same number of reads."""
+    claimed, truth, size = outcome.claims, items.truth, items.scale.size
+    fixed = outcome.tracks - truth[:, None]
+    own = np.column_stack([claimed.stops.reads, (claimed.estimate - truth) ** 2])
+    half = goal.target / 2 + _ROUNDING
+    out = np.abs(claimed.estimate - truth) > half
+    table = np.column_stack([np.ones(len(truth)), own, out, fixed**2, np.abs(fixed) > half]).astype(float)
+    sums = resampling.left_out_sums(table, items.group)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = sums[:, 1:] / sums[:, :1]
+        reads, square, outside = means[:, :3].T
+        squares, outsides = np.split(means[:, 3:], 2, axis=1)
+        rmse, rmse_fixed = np.sqrt(square), np.sqrt(_at(squares, reads))
+        reads_fixed = _reads_of(squares, square)
+        ratio = rmse / rmse_fixed
+    anything, share = (0.0, np.inf), (0.0, 1.0)
+    return {
+        "reads": (reads, (1.0, float(size))),
+        "spared": (1 - reads / size, share),
+        "rmse": (rmse, anything),
+        "rmse_fixed": (rmse_fixed, anything),
+        "rmse_ratio": (ratio, anything),
+        "outside": (outside, share),
+        "outside_fixed": (_at(outsides, reads), share),
+        "reads_fixed": (reads_fixed, (1.0, float(size))),
+        "saved": (1 - reads / reads_fixed, (-np.inf, 1.0)),
+    }
+
+
+def _at(table: np.ndarray, reads: np.ndarray) -> np.ndarray:
+    low = np.clip(np.floor(np.nan_to_num(reads)).astype(int), 1, table.shape[1])
+    high = np.minimum(low + 1, table.shape[1])
+    rows = np.arange(len(table))
+    return table[rows, low - 1] + (reads - low) * (table[rows, high - 1] - table[rows, low - 1])
+
+
+def _reads_of(table: np.ndarray, value: np.ndarray) -> np.ndarray:
+    falling = np.minimum.accumulate(table, axis=1)
+    above = np.minimum((falling > value[:, None]).sum(axis=1), table.shape[1] - 1)
+    rows, before = np.arange(len(table)), np.maximum(above, 1) - 1
+    start, end = falling[rows, before], falling[rows, before + 1]
+    part = np.where(start > end, (start - value) / np.where(start > end, start - end, 1), 0.0)
+    return np.where(above == 0, 1.0, before + 1 + np.clip(part, 0, 1))

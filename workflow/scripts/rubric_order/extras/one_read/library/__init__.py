@@ -1,0 +1,1 @@
+"""What `import rubric_order` offers of these methods, and asking in rounds for `certify --adaptive`."""

@@ -1,0 +1,1 @@
+"""Statistical methods that do not depend on a study."""

@@ -1,0 +1,1 @@
+"""Adapters of published datasets, one a module."""
