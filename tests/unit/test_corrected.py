@@ -351,6 +351,9 @@ def test_the_interval_holds_the_rates_that_a_test_does_not_reject():
     width = stats.t.ppf(0.975, at.sum() ** 2 / (at**2 / [8199, 99, 99]).sum())
     low, high = (optimize.brentq(distance, 0, 1, args=(sign,)) for sign in (1, -1))
     assert (found.rate.low, found.rate.high) == pytest.approx((low, high), abs=0.004)
+    for ours, n_right in ((found.sensitivity, 90), (found.specificity, 80)):
+        wilson = stats.binomtest(n_right, 100).proportion_ci(method="wilson")
+        assert (ours.low, ours.high) == pytest.approx(tuple(wilson), abs=0.003)
 
 
 @pytest.mark.parametrize(

@@ -433,7 +433,9 @@ def test_tokens_of_both_dialects_are_counted():
     details = {"cached_tokens": 30, "cache_write_tokens": 50}
     found = usage_of({"usage": {"input_tokens": 100, "input_tokens_details": details, "output_tokens": 2}})
     assert (found.prompt, found.completion, found.cached, found.written) == (100, 2, 30, 50)
-    assert usage_of({"usage": {"input_tokens": 7}}).completion == 0
+    wrong = {"cached_tokens": "30", "cache_write_tokens": -1}
+    found = usage_of({"usage": {"input_tokens": 7, "input_tokens_details": wrong}})
+    assert (found.prompt, found.completion, found.cached, found.written) == (7, 0, None, 0)
     assert usage_of({"usage": {"input_tokens": -1}}) is None
     assert usage_of({}) is None
 
