@@ -332,6 +332,7 @@ def test_a_pass_rate_by_hand():
     assert found.rate.estimate == pytest.approx((0.5 + 0.8 - 1) / (0.9 + 0.8 - 1))
     assert (found.n_passed, found.n_failed, found.problem) == (100, 100, "")
     assert 0 < found.rate.low < found.rate.estimate < found.rate.high < 1
+    assert pass_rates.rogan_gladen(*verdicts([90, 10, 4, 16, 720, 80]), 0.95).rate.high == 1
 
 
 def test_the_interval_holds_the_rates_that_a_test_does_not_reject():

@@ -361,6 +361,12 @@ def test_a_level_with_two_probabilities_or_of_another_rubric_is_a_failure():
         assert error.value.reason == "missing_level"
 
 
+@pytest.mark.parametrize("told", [[0.5, 0.5], [0.2, 0.3, 0.4, 0.1], "0.2, 0.3, 0.5", None])
+def test_bare_numbers_that_are_not_one_a_level_are_no_probabilities(told):
+    with pytest.raises(DecisionError, match="it has no probabilities"):
+        decisions.read({"answers": [{"type": "score", "probabilities": told}]}, Form("decisions", "score"), "312")
+
+
 def test_rounding_to_two_decimals_is_no_fault():
     form = Form("decisions", "score")
     answer = {"answers": [{"type": "score", "probabilities": listed([0.33, 0.33, 0.33])}]}
