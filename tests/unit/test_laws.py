@@ -160,7 +160,6 @@ def test_columns_and_types_do_not_depend_on_what_was_read(study, name):
 WITHOUT_ROWS = {
     "condition_comparison": {},
     "paired_reads": {},
-    "score_shifts": {},
     "score_position": {"strategies": ["fixed", "single"]},
     "position_selection": {"strategies": ["fixed", "single"]},
     "bias_cost": {"strategies": ["random", "fixed"]},

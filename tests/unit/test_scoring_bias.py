@@ -97,6 +97,11 @@ def test_only_items_that_are_read_in_all_variants_are_compared():
     assert found.loc[("letter", "single", "mean_shift"), "estimate"] == pytest.approx(1 / 3)
 
 
+def test_a_study_without_a_second_variant_has_no_rows():
+    assert shifts(conditions({"baseline": [1, 2, 3, 4]})).empty
+    assert shifts(conditions({"letter": [1, 2, 3, 4], "roman": [1, 2, 3, 3]})).empty
+
+
 # Shifts.
 
 
