@@ -9,7 +9,7 @@ those that import it, those that import what imports it, and the laws of a stati
 cannot be imported is replaced by the next one. A table has the shares that were found; what was tried, with the test
 that found it, goes to standard error. Pytest does not collect this file.
 
-Share found. Mistakes in texts: all of a parser (`--code 0 --text 1000 --only NAME`), by the rows of `tests/data/answers`
+Share found. Mistakes in texts: all of a parser (`--code 0 --text 1000 --only NAME`), by rows of `tests/data/answers`
 alone, before and after rows were added for those that none found. Mistakes in code: the first of seed 47 (`--code 87
 --text 0`; `--code 90 --places` with the estimates below `analyses/`), before and after tests of what was missed; of
 `vllm_offline.py`, which slow tests run, 4 of 5 are missed. About half of all that are left change nothing.
