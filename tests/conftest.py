@@ -41,6 +41,19 @@ def root() -> Path:
 
 
 @pytest.fixture
+def house_style() -> Iterator[None]:
+    """Figures in the style of the workflow, for a page; what a test sets otherwise is gone after it."""
+    from matplotlib import pyplot, rc_context
+
+    from rubric_order.figures import output
+
+    with rc_context():
+        output.use_style(ROOT / "resources/rubric_order.mplstyle")
+        yield
+    pyplot.close("all")
+
+
+@pytest.fixture
 def mirror() -> Path:
     """A folder with the datasets as published; tests that need it are skipped where there is none."""
     folder = os.environ.get("RUBRIC_ORDER_MIRROR")

@@ -26,7 +26,7 @@ BOUNDS = {
     "library and entries, code lines": 50_360,
     "core without extras, code lines": 42_050,
     "largest module, lines": 540,
-    "tests, code lines": 56_300,
+    "tests, code lines": 55_500,
     "rules and captions, lines": 932,
     "`common.smk`, lines": 95,
     "docstrings, words": 85_700,

@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
+from rubric_order.base import files
 from rubric_order.parsing.choices import Choice
 from rubric_order.parsing.one_score import parse_score
 from rubric_order.parsing.several_scores import parse_answer, parse_object, parse_scores
@@ -64,7 +64,7 @@ def spelled(text: str | None) -> list[str | None]:
 
 def rows(parser: str) -> list[tuple[str, str, dict, list[str | None]]]:
     """Subject, expected outcome, parser options and texts of each group of answers."""
-    groups = yaml.safe_load((FOLDER / f"{parser}.yaml").read_text(encoding="utf-8"))
+    groups = files.read_yaml(FOLDER / f"{parser}.yaml")
     return [
         (
             group["about"],

@@ -249,7 +249,3 @@ def test_two_levels_cannot_be_told_apart():
     held_out = found.set_index("quantity")["estimate"]
     assert held_out["heldout_cost_saved"] == pytest.approx(0)
     assert held_out["heldout_pearson_chosen"] == pytest.approx(held_out["heldout_pearson_mean"])
-
-
-def test_without_shared_orderings_there_are_no_rows():
-    assert bias_cost.estimate(simulated_reads(groups=3, strategies=["random", "fixed"]), **BOOTSTRAP).empty

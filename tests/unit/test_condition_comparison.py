@@ -66,11 +66,6 @@ def test_equal_conditions_differ_by_nothing_and_have_no_interval():
     assert np.isnan(row["p"])
 
 
-def test_without_conditions_there_are_no_rows():
-    assert condition_comparison.estimate(simulated_reads(groups=3), confidence=0.95).empty
-    assert condition_comparison.estimate([], confidence=0.95).empty
-
-
 def test_intervals_over_groups_cover_a_shift_that_differs_between_groups():
     """Each group has a shift of its own; 400 studies of 20 groups as judges of one table."""
     rng, studies, groups, items = np.random.default_rng(4), 400, 20, 3

@@ -332,6 +332,7 @@ def test_a_pass_rate_by_hand():
     assert found.rate.estimate == pytest.approx((0.5 + 0.8 - 1) / (0.9 + 0.8 - 1))
     assert (found.n_passed, found.n_failed, found.problem) == (100, 100, "")
     assert 0 < found.rate.low < found.rate.estimate < found.rate.high < 1
+    assert pass_rates.rogan_gladen(*verdicts([90, 10, 4, 16, 720, 80]), 0.95).rate.high == 1
 
 
 def test_the_interval_holds_the_rates_that_a_test_does_not_reject():
@@ -351,6 +352,9 @@ def test_the_interval_holds_the_rates_that_a_test_does_not_reject():
     width = stats.t.ppf(0.975, at.sum() ** 2 / (at**2 / [8199, 99, 99]).sum())
     low, high = (optimize.brentq(distance, 0, 1, args=(sign,)) for sign in (1, -1))
     assert (found.rate.low, found.rate.high) == pytest.approx((low, high), abs=0.004)
+    for ours, n_right in ((found.sensitivity, 90), (found.specificity, 80)):
+        wilson = stats.binomtest(n_right, 100).proportion_ci(method="wilson")
+        assert (ours.low, ours.high) == pytest.approx(tuple(wilson), abs=0.005)
 
 
 @pytest.mark.parametrize(

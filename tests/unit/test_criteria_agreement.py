@@ -103,14 +103,6 @@ def test_a_criterion_that_the_judge_scores_alike_is_left_out_of_the_mean():
     assert rows.loc["macro", "n_criteria"] == 2
 
 
-def test_texts_without_human_scores_say_nothing_and_types_do_not_depend_on_rows():
-    reads, _ = judged(7)
-    found = criteria_agreement.estimate(reads.assign(human_score=np.nan), **OPTIONS)
-    assert found["estimate"].isna().all()
-    empty = criteria_agreement.estimate(reads.iloc[:0], **OPTIONS)
-    assert empty.dtypes.equals(found.dtypes)
-
-
 def test_where_too_few_resamples_have_a_difference_there_is_neither_interval_nor_p():
     found = estimate(judged(2, n_texts=6, failing=0.93)[0])
     differences = found.xs("pearson_difference", level="quantity")

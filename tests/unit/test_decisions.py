@@ -361,6 +361,12 @@ def test_a_level_with_two_probabilities_or_of_another_rubric_is_a_failure():
         assert error.value.reason == "missing_level"
 
 
+@pytest.mark.parametrize("told", [[0.5, 0.5], [0.2, 0.3, 0.4, 0.1], "0.2, 0.3, 0.5", None])
+def test_bare_numbers_that_are_not_one_a_level_are_no_probabilities(told):
+    with pytest.raises(DecisionError, match="it has no probabilities"):
+        decisions.read({"answers": [{"type": "score", "probabilities": told}]}, Form("decisions", "score"), "312")
+
+
 def test_rounding_to_two_decimals_is_no_fault():
     form = Form("decisions", "score")
     answer = {"answers": [{"type": "score", "probabilities": listed([0.33, 0.33, 0.33])}]}
@@ -433,7 +439,9 @@ def test_tokens_of_both_dialects_are_counted():
     details = {"cached_tokens": 30, "cache_write_tokens": 50}
     found = usage_of({"usage": {"input_tokens": 100, "input_tokens_details": details, "output_tokens": 2}})
     assert (found.prompt, found.completion, found.cached, found.written) == (100, 2, 30, 50)
-    assert usage_of({"usage": {"input_tokens": 7}}).completion == 0
+    wrong = {"cached_tokens": "30", "cache_write_tokens": -1}
+    found = usage_of({"usage": {"input_tokens": 7, "input_tokens_details": wrong}})
+    assert (found.prompt, found.completion, found.cached, found.written) == (7, 0, None, 0)
     assert usage_of({"usage": {"input_tokens": -1}}) is None
     assert usage_of({}) is None
 

@@ -1,6 +1,5 @@
 """The heat maps of criterion order: what is drawn, and what is marked."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,17 +8,13 @@ from factories import criteria_table, draw_criteria
 from rubric_order.analyses.criteria.criterion_order import estimate as criterion_order
 from rubric_order.analyses.criteria.criterion_order import figure
 from rubric_order.base.labels import Labels
-from rubric_order.figures import output, view
+from rubric_order.figures import view
 
 SETTINGS = {"study": "s", "profile": "default", "strategy": "balanced", "n": 5, "readout": "hard", "datasets": None}
 SETTINGS |= {"width_in": 6.5, "row_height_in": 0.24, "columns": 2, "names": {}, "labels": Labels({}, {})}
 
 
-@pytest.fixture(autouse=True)
-def style(root):
-    output.use_style(root / "resources/rubric_order.mplstyle")
-    yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("house_style")
 
 
 @pytest.fixture(scope="module")

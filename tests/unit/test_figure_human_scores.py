@@ -2,8 +2,6 @@
 
 import warnings
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
@@ -14,12 +12,7 @@ from rubric_order.figures import view
 LAYOUT = {"width_in": 6.5, "panel_height_in": 1.75, "columns": 3, "labels": Labels({}, {"hanna": "HANNA"}), "names": {}}
 
 
-@pytest.fixture(autouse=True)
-def _style(root):
-    mpl.use("agg")
-    with mpl.style.context(root / "resources/rubric_order.mplstyle"):
-        yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("house_style")
 
 
 def row(dataset, source, criterion, shares, *, n_scores=30, other=0.0):
@@ -47,13 +40,6 @@ def panels(figure):
     return [axis for axis in figure.axes if axis.get_visible()]
 
 
-def test_there_is_one_panel_a_dataset_and_criterion_and_none_without_scores(statistics):
-    figure = view.draw(human_scores, statistics, **LAYOUT)
-    assert [axis.get_title() for axis in panels(figure)] == [
-        *("HANNA\nEmpathy", "HANNA\nStory line", "mt_bench\nreference labels")
-    ]
-
-
 def test_bars_are_the_shares_in_percent_on_one_scale_from_zero(statistics):
     figure = view.draw(human_scores, statistics, **LAYOUT)
     heights = [[bar.get_height() for bar in axis.patches] for axis in panels(figure)]
@@ -73,13 +59,6 @@ def test_people_and_reference_labels_differ_in_lightness(statistics):
     lightness = [0.299 * red + 0.587 * green + 0.114 * blue for red, green, blue, _ in colours]
     assert lightness[0] == lightness[1]
     assert abs(lightness[0] - lightness[2]) > 0.2
-
-
-def test_size_and_columns_are_as_asked(statistics):
-    figure = view.draw(human_scores, statistics, **LAYOUT | {"columns": 2, "width_in": 5, "panel_height_in": 1.5})
-    assert figure.get_size_inches().tolist() == [5, 3]
-    assert len(panels(figure)) == 3
-    assert [axis.get_ylabel() for axis in panels(figure)] == ["Share of scores (%)", "", "Share of scores (%)"]
 
 
 def test_texts_lie_within_the_figure_and_above_the_bars(statistics):

@@ -3,8 +3,6 @@
 import importlib
 import io
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import pytest
 import whole_study
 from factories import ROOT, blocks_of_all_results
@@ -23,11 +21,7 @@ ALSO_WITHOUT_READS = ("power",)  # assumed studies
 BLOCKS = blocks_of_all_results()["figures"]
 
 
-@pytest.fixture(autouse=True)
-def as_before():
-    with mpl.rc_context():
-        yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("house_style")
 
 
 def draw(name, n_rows=None):

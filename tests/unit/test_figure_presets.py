@@ -26,11 +26,7 @@ KEYS = {"study": "s", "profile": "default", "condition": "baseline", "strategy":
 ABOUT = {"study": "s", "strategy": "balanced", "n": 5}
 
 
-@pytest.fixture(autouse=True)
-def _as_before():
-    with mpl.rc_context():
-        yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("house_style")
 
 
 def completed(root, **figures):

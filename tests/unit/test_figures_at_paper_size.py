@@ -6,8 +6,6 @@ judges have them.
 
 import itertools
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -274,11 +272,7 @@ DRAWN = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _as_before():
-    with mpl.rc_context():
-        yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("house_style")
 
 
 def sizes_of(name, preset):

@@ -2,8 +2,6 @@
 
 import re
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,12 +19,7 @@ BOOTSTRAP = {"resamples": 100, "confidence": 0.95, "seed": 3}
 SHAPE = {"width_in": 6.5, "panel_height_in": 1.8, "columns": 2, "labels": Labels({"a": "Judge A"}, {"d": "Data D"})}
 
 
-@pytest.fixture(autouse=True)
-def _style(root):
-    mpl.use("agg")
-    with mpl.style.context(root / "resources/rubric_order.mplstyle"):
-        yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("house_style")
 
 
 @pytest.fixture(scope="module")

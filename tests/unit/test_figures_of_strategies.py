@@ -2,8 +2,6 @@
 
 import itertools
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,12 +15,7 @@ LABELS = Labels({"a": "Judge A", "b": "b"}, {"hanna": "HANNA"})
 KEYS = {"study": "s", "profile": "default", "n": 5, "strategy": "balanced"}
 
 
-@pytest.fixture(autouse=True)
-def _style(root):
-    mpl.use("agg")
-    with mpl.style.context(root / "resources/rubric_order.mplstyle"):
-        yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("house_style")
 
 
 def estimates(quantity, judges, datasets, *, strategies=("balanced",), profiles=("default",), **more):
@@ -137,13 +130,6 @@ def test_the_forest_has_a_panel_a_dataset_and_a_row_a_judge(agreement):
             assert x == pytest.approx(rows["estimate"])
             assert np.abs(np.array(y) - [0, 1, 2]).max() < 0.5
             assert spreads(axis, "x")[label] == pytest.approx(rows[["ci_low", "ci_high"]].to_numpy())
-
-
-def test_the_forest_draws_the_readouts_and_clusters_that_are_asked_for(agreement):
-    figure = of_strategies(agreement, readouts=["hard", "soft"], cluster="item")
-    assert [axis.get_title() for axis in panels(figure)] == [
-        f"{name}{readout} (50 items)" for readout in ("", ", option probabilities") for name in ("HANNA", "other")
-    ]
 
 
 def test_a_strategy_that_was_not_read_and_a_correlation_without_interval_are_left_out(agreement):

@@ -387,14 +387,6 @@ def test_items_without_a_human_score_change_nothing():
     pd.testing.assert_frame_equal(human_agreement.estimate(more, **OPTIONS), rated)
 
 
-def test_without_human_scores_or_without_answers_there_are_no_rows():
-    unrated = human_agreement.estimate(score_table([[1, 2], [3, 3]], [np.nan, np.nan]), **OPTIONS)
-    unanswered = human_agreement.estimate(score_table([[None, None], [None, None]], [1, 2]), **OPTIONS)
-    for result in (unrated, unanswered):
-        assert result.empty
-        assert "ci_high" in result.columns
-
-
 def test_one_criterion_is_not_repeated_beside_the_pooled_row():
     result = human_agreement.estimate(random_table(7, criteria=("quality",)), **OPTIONS)
     assert set(result["criterion"]) == {"all"}

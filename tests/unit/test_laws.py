@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import whole_study
+from factories import simulated_reads
 from whole_study import READS, Statistics
 
 from rubric_order import catalogue
@@ -48,6 +49,12 @@ def failed(table: pd.DataFrame) -> pd.DataFrame:
     others = [name for name in ("position_probabilities", "pattern", "ranking") if name in table]
     table = table.assign(**{name: table[name].mask(np.ones(len(table), dtype=bool)) for name in numbers})
     return table.assign(**dict.fromkeys(others), failure="no_score")
+
+
+def without_people(table: pd.DataFrame) -> pd.DataFrame:
+    """Reads of items that nobody rated."""
+    nobody = {"human_score": np.nan, "human_scores": None}
+    return table.assign(**{name: value for name, value in nobody.items() if name in table})
 
 
 def without_scores(table: pd.DataFrame) -> pd.DataFrame:
@@ -100,6 +107,7 @@ WORLDS: dict[str, Callable[[], Statistics]] = {
     "as it is": lambda: Statistics(whole_study.inputs()),
     "no file": lambda: Statistics(whole_study.inputs() | dict.fromkeys(READS, ())),
     "no row": lambda: changed(lambda table: table.iloc[:0]),
+    "no human score": lambda: changed(without_people),
     "all failed": lambda: changed(failed),
     "one dead judge": lambda: changed(without_scores),
     "one group": lambda: changed(lambda table: table.assign(group_id="g", source_id="g")),
@@ -136,7 +144,7 @@ def values_by_name(table: pd.DataFrame, left_out: tuple[str, ...] = ()) -> pd.Da
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in less_equal:RuntimeWarning:pandas")
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("study", ["no file", "no row", "all failed", "one dead judge", "one group"])
+@pytest.mark.parametrize("study", ["no file", "no row", "no human score", "all failed", "one dead judge", "one group"])
 def test_columns_and_types_do_not_depend_on_what_was_read(study, name):
     whole = world("as it is")[name]
     with warnings.catch_warnings():
@@ -146,6 +154,27 @@ def test_columns_and_types_do_not_depend_on_what_was_read(study, name):
     assert table.dtypes.to_dict() == whole.dtypes.to_dict()
     assert [*table] == [*whole]
     assert "object" not in set(map(str, table.dtypes))
+
+
+# Reads in which a statistic has nothing to count.
+WITHOUT_ROWS = {
+    "condition_comparison": {},
+    "paired_reads": {},
+    "score_position": {"strategies": ["fixed", "single"]},
+    "position_selection": {"strategies": ["fixed", "single"]},
+    "bias_cost": {"strategies": ["random", "fixed"]},
+    "strategy_comparison": {"strategies": ["balanced"]},
+    "human_agreement": {"human": False},
+    "rank_reversal": {"candidates": 1},
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_ROWS)
+def test_reads_of_which_a_statistic_can_say_nothing_give_no_row(name):
+    reads = simulated_reads(groups=3, **WITHOUT_ROWS[name]).assign(question="")
+    table = Statistics(whole_study.inputs() | {"score_order": [reads]})[name]
+    assert table.empty
+    assert table.dtypes.to_dict() == world("as it is")[name].dtypes.to_dict()
 
 
 @pytest.mark.parametrize("name", NAMES)

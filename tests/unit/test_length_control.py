@@ -63,6 +63,15 @@ def test_the_regression_is_that_of_statsmodels():
     assert ours.coefficients == pytest.approx(theirs.params, abs=1e-6)
 
 
+def test_a_hard_question_is_hard_for_whoever_meets_the_baseline_whichever_is_named_first():
+    pairs = laid_out(planted(1.0, questions=40))
+    half = np.arange(len(pairs.verdict)) % 2 == 0
+    one, other = np.where(half, pairs.second, pairs.first), np.where(half, pairs.first, pairs.second)
+    turned = pairs._replace(first=one, second=other)
+    assert method.design(pairs, method.scaled(pairs)).side.tolist() == [-1] * len(half)
+    assert method.design(turned, method.scaled(pairs)).side.tolist() == np.where(half, 1, -1).tolist()
+
+
 @pytest.mark.parametrize("seed", [2, 8])
 def test_questions_that_are_equally_hard_leave_the_other_terms_their_intervals(seed):
     # Their standard deviation comes out as 0, where its likelihood is flat; without one group its information is none.

@@ -77,11 +77,6 @@ def test_a_read_without_a_score_or_a_partner_does_not_count():
     assert set(rows_of(kept)["n_pairs"]) == {9}
 
 
-def test_without_a_second_condition_there_are_no_rows():
-    assert paired_reads.estimate(simulated_reads(groups=3), confidence=0.95).empty
-    assert paired_reads.estimate([], confidence=0.95).empty
-
-
 # --- planted influence of questions on each other
 
 

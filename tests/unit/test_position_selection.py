@@ -502,13 +502,6 @@ def test_scales_and_strategies_are_kept_apart():
     assert list(groups.itertuples(index=False, name=None)) == [("balanced", 3), ("balanced", 5), ("random", 5)]
 
 
-@pytest.mark.parametrize("strategy", ["fixed", "single"])
-def test_strategies_that_tie_scores_to_positions_are_left_out(strategy):
-    result = position_selection.estimate(random_scores(13).assign(strategy=strategy), **BOOTSTRAP)
-    assert result.empty
-    assert "p_cluster" in result.columns
-
-
 def test_a_readout_without_a_usable_read_has_no_rows():
     table = random_scores(14)
     table["position_probabilities"] = None

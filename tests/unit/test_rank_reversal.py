@@ -426,8 +426,7 @@ def test_prompts_of_one_group_are_drawn_together():
     assert (two["n_prompts"] == 2 * one["n_prompts"]).all()
 
 
-def test_one_candidate_a_prompt_gives_no_rows_and_one_read_no_halves():
-    assert rank_reversal.estimate(simulated_reads(groups=5, candidates=1), **OPTIONS).empty
+def test_one_read_has_no_halves():
     found = rank_reversal.estimate(simulated_reads(groups=5, strategies=["balanced", "single"]), **OPTIONS)
     assert found["comparison"].unique().tolist() == ["between"]
     assert set(found["k_other"]) == {1}

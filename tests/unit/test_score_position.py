@@ -113,10 +113,3 @@ def test_a_judge_that_takes_the_first_option_has_all_shares_there():
     rows = score_position.estimate(table, **BOOTSTRAP).query("dataset == 'd'")
     assert (rows[rows["position"] == 1]["estimate"] == 1).all()
     assert (rows[rows["position"] > 1]["estimate"] == 0).all()
-
-
-def test_strategies_without_crossed_positions_give_no_rows():
-    table = simulated_reads(groups=3, strategies=["fixed", "single"])
-    found = score_position.estimate(table, **BOOTSTRAP)
-    assert found.empty
-    assert "estimate" in found

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from rubric_order.methods.comparisons import series
 
@@ -103,6 +104,20 @@ def test_stability_is_the_share_of_the_commonest_choice_among_all_reads():
     found, reads = series.stability(choices, prompt, options=2)
     assert found.tolist() == pytest.approx([2 / 3, 1, 1 / 3, 0])
     assert reads.tolist() == [3] * 4
+
+
+def test_the_first_place_within_pairs_by_a_loop():
+    """Six pairs, each a cluster of its own with two reads in each order."""
+    won = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 1, 0], [0, 1, 0, 0], [1, 1, 0, 1], [0, 0, 1, 1]], dtype=float)
+    first, unit = np.tile([True, True, False, False], 6), np.repeat(np.arange(6), 4)
+    row = series.within_pairs(first, won.ravel(), unit, unit, 0.95)
+    of_first, of_second = won[:, :2].sum(axis=1), won[:, 2:].sum(axis=1)
+    same, other = (of_first * (2 - of_second)).sum() / 4, ((2 - of_first) * of_second).sum() / 4
+    assert row["estimate"] == pytest.approx(np.log(same / other) / 2)
+    scores = [(reads[:2] - reads.mean()).sum() / 2 - (reads[2:] - reads.mean()).sum() / 2 for reads in won]
+    t = abs(sum(scores)) / np.sqrt(np.square(scores).sum())
+    assert row["p"] == pytest.approx(2 * stats.t.sf(t, 5))
+    assert row["ci_high"] - row["estimate"] == pytest.approx(row["estimate"] - row["ci_low"])
 
 
 def test_disagreement_of_repeats_and_of_orders():

@@ -191,11 +191,6 @@ def test_criteria_are_compared_apart_and_pooled_and_adjusted_apart():
     assert family["p_bh"].to_numpy() == pytest.approx(stats.false_discovery_control(family["p"]))
 
 
-def test_one_strategy_or_no_human_scores_have_nothing_to_compare():
-    assert strategy_comparison.estimate(random_table(1, strategies=("balanced",)), **OPTIONS).empty
-    assert strategy_comparison.estimate(random_table(1).assign(human_score=np.nan), **OPTIONS).empty
-
-
 # What of a difference is the order, and what is averaging.
 
 

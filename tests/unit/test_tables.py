@@ -156,20 +156,6 @@ def test_every_form_has_a_row_a_row(whole, tmp_path):
         assert written["html"].count("<tr") == len(printed) + 1
 
 
-def test_an_empty_table_still_has_its_header(scores, whole, tmp_path):
-    for name, (table, printed) in everything(scores[scores["judge"] == "none"]).items():
-        written = write(table, printed, tmp_path / name)
-        assert table.empty
-        # How many positions, scales and strategies there are is not known without a row.
-        if name not in ("position_selection", "scales", "strategy_comparison"):
-            assert printed.columns.tolist() == whole[name][1].columns.tolist()
-        if name != "strategy_comparison":
-            assert written["csv"] == ",".join(whole[name][0].columns) + "\n"
-        assert written["md"].startswith("| judge")
-        assert "judge & " in written["tex"]
-        assert '<th scope="col">judge</th>' in written["html"]
-
-
 def test_rows_of_other_studies_scales_and_strategies_are_left_out(scores):
     everything_else = [scores.assign(study="t"), scores.assign(strategy="random"), scores]
     statistics = bias.estimate(pd.concat(everything_else), **BOOTSTRAP)

@@ -217,10 +217,3 @@ def test_a_judge_that_repeats_itself_varies_by_ordering_alone():
     rows = within_item_deviation.estimate(still, **OPTIONS).set_index("quantity")["estimate"]
     assert np.isnan(rows["ordering_share"]).all()
     assert (rows["mean_sd"] == 0).all()
-
-
-def test_without_reads_there_is_no_row():
-    table = simulated_reads(groups=4, strategies=["balanced", "single"])
-    found = within_item_deviation.estimate(table, **OPTIONS)
-    assert set(found["strategy"]) == {"balanced"}
-    assert within_item_deviation.estimate(table.iloc[:0], **OPTIONS).columns.tolist() == found.columns.tolist()

@@ -142,7 +142,7 @@ _SAID_TIE = re.compile(
 )
 # Words of a sentence whose verdict is limited to one respect, conditional or negated.
 _LIMITED = re.compile(
-    r"\b(?:in\sterms\sof|with\sregards?\sto|regarding|if|would|could|might|not)\b|n['’]t\b", re.IGNORECASE
+    r"\b(?:in\sterms\sof|with\sregards?\sto|regarding|if|would|could|might|(?:can)?not)\b|n['’]t\b", re.IGNORECASE
 )
 _SENTENCES = re.compile(r"(?<=[.!?])[\"')\]]*+\s|\n")
 
