@@ -65,6 +65,7 @@ from planted_bugs import COPIED, LIBRARY, ROOT
 
 CODE = (
     "methods",
+    "extras/one_read/methods",
     "parsing",
     "planning",
     "judging/store.py",
