@@ -122,7 +122,7 @@ def expected(
     apart = centred[0] * n / (n - 1)  # one position exceeds the mean of all by 1; all other positions are equal
     positions = centred @ np.linalg.pinv(information[:n, :n], hermitian=True) @ centred
     interaction = np.linalg.pinv(information, hermitian=True)[-1, -1] if n > 2 else math.nan
-    usual = tuple(math.sqrt(value * (1 - 1 / orderings) * design) for value in (points, written))
+    usual = math.sqrt(points * (1 - 1 / orderings) * design), math.sqrt(written * (1 - 1 / orderings) * design)
     return Errors(
         n=n,
         groups=groups,
