@@ -1,4 +1,4 @@
-"""Reads saved by reading each item only until the interval of its mean is narrow enough, and errors of these means."""
+"""Reads saved by stopping early."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,15 +30,13 @@ log = logging.getLogger(__name__)
 
 
 class Items(NamedTuple):
-    """Items of a block with a score in every ordering, and the sequence in which each item's reads are replayed.
+    """Items with a score in every ordering.
 
     Attributes:
-        values: score of each item under each ordering, shape (m, N), without gaps.
-        order: indices of the orderings of each item's reads, from the first read to the last, shape (m, N).
-        group: index of each item's group, from 0, shape (m,).
-        cell: index of each item's combination of group and criterion, from 0, shape (m,).
-        scale: lowest and highest possible score, and number N of reads of an item.
-        whole: True if scores are whole numbers.
+        values: score under each ordering, shape (m, N).
+        order: orderings of each item's reads, first to last, shape (m, N).
+        group, cell: index of each item's group, and of its group and criterion, from 0, shape (m,).
+        scale: lowest and highest possible score, and N.
     """
 
     values: np.ndarray
@@ -50,16 +48,13 @@ class Items(NamedTuple):
 
     @property
     def truth(self) -> np.ndarray:
-        """Mean over all reads of each item, shape (m,)."""
         return self.values.mean(axis=1)
 
     @property
     def read(self) -> np.ndarray:
-        """Scores in the order of the reads, shape (m, N)."""
         return np.take_along_axis(self.values, self.order, axis=1)
 
     def only(self, rows: np.ndarray) -> "Items":
-        """Some of the items, with groups and cells renumbered."""
         group, cell = (np.unique(number[rows], return_inverse=True)[1] for number in (self.group, self.cell))
         return self._replace(values=self.values[rows], order=self.order[rows], group=group, cell=cell)
 
@@ -70,8 +65,7 @@ class Outcome(NamedTuple):
     Attributes:
         claims: claim about each item at its last read.
         tracks: estimate of each item after each read, shape (m, N).
-        factor: factor by which standard errors are multiplied, mean over folds.
-        n_learning: number of groups from which the rule is learnt, mean over folds.
+        factor, n_learning: factor of the standard errors, and number of groups learnt from, means over folds.
     """
 
     claims: boundary.Claims
@@ -92,35 +86,13 @@ def estimate(
 ) -> pd.DataFrame:
     """Replay the complete reads of items in random order, and stop each item by a rule.
 
-    Returns:
-        One row per combination of `KEYS`, `readout`, `rule`, `goal`, `target` and `quantity`. Clusters are groups.
+    Rules: ``sequence`` (`sequences.intervals`), ``learnt`` on other folds (`boundary.learn`), ``fixed`` and
+    ``fixed_learnt``: `k` reads of every item, as they are, and without what each ordering adds in other groups.
 
-        `rule` is one of:
-
-        - ``sequence``: a confidence sequence, which assumes only that reads are in random order
-          (`sequences.intervals`).
-        - ``learnt``: a rule that is learnt from complete reads of the groups in the other folds (`boundary.learn`).
-        - ``fixed``, ``fixed_learnt``: `k` reads of every item, as they are, and without what each ordering adds in
-          other groups.
-
-        `quantity` is one of:
-
-        - ``reads``: mean number of reads of an item.
-        - ``spared``: 1 - ``reads`` / `n_orderings`.
-        - ``coverage``: share of items whose interval contains the item's mean.
-        - ``coverage_early``: this share among the items that were stopped before all their orderings were read.
-        - ``stopped_width``, ``stopped_place``, ``read_all``: shares of items whose reading ended because the interval
-          was narrow enough, because the place was settled, or because all orderings were read.
-        - ``place_right``: share of the settled places that are right, see `boundary.right_places`.
-        - ``rmse``: root mean square error of the estimates, in points.
-        - ``rmse_fixed``: this error if every item gets the same number of reads, which is ``reads``.
-        - ``rmse_ratio``: ``rmse`` / ``rmse_fixed``.
-        - ``outside``: share of items whose error is more than half of the target width.
-        - ``outside_fixed``: this share if every item gets the same number of reads, which is ``reads``.
-        - ``reads_fixed``: number of reads with which the error is ``rmse`` if every item gets this number.
-        - ``saved``: 1 - ``reads`` / ``reads_fixed``.
-
-    Source: ours; see `sequences` and `boundary`.
+    ``coverage_early`` counts the items stopped before their last ordering; ``stopped_width``, ``stopped_place`` and
+    ``read_all`` are shares by why reading ended; ``place_right``: `boundary.right_places`; ``outside``: share that errs
+    by more than half of `target`. ``..._fixed``: ``reads`` reads of every item; ``reads_fixed`` reads of every item err
+    by ``rmse``.
     """
     parts: list[tuple[Row, Row]] = []
     options: dict[str, Any] = {"seed": seed, "folds": folds, "draws": draws}
@@ -142,9 +114,7 @@ def estimate(
 
 
 def items_of(block: blocks.Block, readout: Readout, seed: int) -> tuple[Items | None, int]:
-    """Items with a score in every ordering, and the number of other items. The items are None if `lay_out` gives
-    None.
-    """
+    """Items with a score in every ordering (None where `lay_out` gives None), and the number of other items."""
     laid = lay_out(block, readout)
     if laid is None:
         return None, len(block.items)
@@ -157,12 +127,11 @@ def items_of(block: blocks.Block, readout: Readout, seed: int) -> tuple[Items | 
 
 
 class Sequences(NamedTuple):
-    """Confidence sequences of items.
+    """Confidence sequences.
 
     Attributes:
         ends: interval of each item after each read, shape (m, N, 2).
-        places: wider intervals of each item, which hold for all candidates of a group and criterion at once, shape (m,
-            N, 2).
+        places: the same, simultaneous over the candidates of a group and criterion.
         tracks: mean of the reads so far, shape (m, N).
     """
 
@@ -172,7 +141,6 @@ class Sequences(NamedTuple):
 
 
 def sequences_of(items: Items, alpha: float) -> Sequences:
-    """Confidence sequences of items, with each item's reads in the sequence of the replay."""
     read, options = items.read, {**items.scale._asdict(), "whole": items.whole}
     ends, places = (
         sequences.intervals(read, alpha=part, **options)
@@ -182,7 +150,6 @@ def sequences_of(items: Items, alpha: float) -> Sequences:
 
 
 def by_sequence(items: Items, walk: Sequences, goal: Goal) -> Outcome:
-    """Outcome of stopping items by their confidence sequences, without learning from other groups."""
     widths = walk.ends[..., 1] - walk.ends[..., 0]
     places = walk.places if goal.place else None
     stops = stopping.stop(widths, items.scale.size, goal.target, stopping.grouped(items.cell), places=places)
@@ -191,7 +158,7 @@ def by_sequence(items: Items, walk: Sequences, goal: Goal) -> Outcome:
 
 
 def by_learning(items: Items, goal: Goal, name: str, *, seed: int, folds: int, draws: int) -> Outcome:
-    """Outcome of stopping items by rules that are learnt from other groups, in folds."""
+    """Outcome of rules that are learnt from the other folds of groups."""
     count = int(items.group.max()) + 1
     fold = learning.folds(count, folds, seed=seed, name=name)[items.group]
     m = len(items.values)
@@ -282,7 +249,6 @@ def _quantities(
 
 
 def _compared(items: Items, outcome: Outcome, goal: Goal) -> dict[str, tuple[np.ndarray, tuple[float, float]]]:
-    """Reads and errors of a rule, and the errors if every item gets the same number of reads."""
     claimed, truth, size = outcome.claims, items.truth, items.scale.size
     fixed = outcome.tracks - truth[:, None]
     own = np.column_stack([claimed.stops.reads, (claimed.estimate - truth) ** 2])

@@ -1,4 +1,4 @@
-"""Agreement with human scores by the number of reads that are averaged."""
+"""Agreement by the number of reads."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -28,15 +28,9 @@ def estimate(
     seed: int,
     subsets_per_size: int = 252,
 ) -> pd.DataFrame:
-    """Correlate the mean of k of an item's K reads with human scores, and average over the subsets of k reads.
+    """Correlation of the mean of k of an item's K reads with human scores, averaged over subsets of k reads.
 
-    Returns:
-        One row per combination of `KEYS`, `readout`, `cluster`, `statistic` (``pearson``, ``spearman``), `quantity` and
-        number of reads `k`. `quantity` is one of:
-
-        - ``r``: mean over subsets.
-        - ``gain``: ``r`` minus the ``r`` of one read.
-        - ``gain_share``: ``gain`` divided by the gain of all reads.
+    ``gain_share`` is ``gain`` over the gain of all K reads.
 
     Source: Xu et al. (2026), Section 5.3, Figure 9; the intervals are ours.
     """
@@ -95,7 +89,6 @@ def _left_out(curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray) -> 
 def _rows(
     about: Row, found: np.ndarray, sizes: np.ndarray, ends: list[tuple[np.ndarray, np.ndarray]]
 ) -> Iterator[tuple[Row, Row]]:
-    """Mean correlation for each budget, its range over subsets, and its gain over one read, for `tidy.from_parts`."""
     budgets = np.arange(1, sizes[-1] + 1)
     mean = subsets.mean_over_subsets(found, sizes)
     defined = [of_size[~np.isnan(of_size)] for of_size in (found[sizes == k] for k in budgets)]

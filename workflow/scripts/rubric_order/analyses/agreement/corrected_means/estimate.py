@@ -1,4 +1,4 @@
-"""Means, differences and pass rates of people's scores, from a judge's scores and from labels of some groups."""
+"""Corrected means of people's scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -39,10 +39,9 @@ class Options(NamedTuple):
     """Options of `of_items`.
 
     Attributes:
-        confidence: nominal coverage.
         scale: least and greatest score that people can give.
-        passes: lowest human score that passes, and lowest score of the judge that passes, both on people's scale.
-        reference: candidate with which the other candidates are compared; by default the first candidate by name.
+        passes: lowest passing score of people and of the judge, on people's scale.
+        reference: candidate that others are compared with; None: the first by name.
         margins: margins of error, in points, for which numbers of groups are computed.
     """
 
@@ -65,27 +64,10 @@ def estimate(
     margins: Sequence[float] = MARGINS,
     groups: int | None = None,
 ) -> pd.DataFrame:
-    """Means, differences and pass rates of people's scores: from labels alone, from the judge alone, and from both.
+    """Means, differences and pass rates: from labels alone, from the judge alone, and from both.
 
-    Returns:
-        One row per combination of `KEYS`, criterion (``all``: pooled), `readout`, `target`, `candidate`, `other`,
-        `estimator`, `quantity` and `margin`. Clusters are groups.
-
-        `target` is one of:
-
-        - ``mean``: the mean over all items.
-        - ``difference``: the mean of `candidate` minus the mean of `other`.
-        - ``pass_rate``: the share of items that pass.
-
-        `estimator` says how it is estimated:
-
-        - ``labels``: from labels alone.
-        - ``judge``: from the judge alone.
-        - ``corrected``: from both, with the `weight` of the judge, see `corrected.corrected`.
-        - ``rogan_gladen``: a pass rate from both, see `pass_rates.rogan_gladen`.
-        - ``all_labels``: from all labels, including hidden labels.
-
-    Source: see `corrected.corrected` and `pass_rates.rogan_gladen`.
+    ``difference`` is `candidate` less `other`. ``corrected`` has the `weight` of the judge (`corrected.corrected`),
+    ``rogan_gladen`` is by the judge's errors (`pass_rates.rogan_gladen`), ``all_labels`` includes hidden labels.
     """
     rows: list[Row] = []
     for block in blocks.blocks(scores):
@@ -109,7 +91,6 @@ def estimate(
 
 
 def as_table(rows: list[Row]) -> pd.DataFrame:
-    """Table of the rows of `of_items`. Rows may also have the columns of `KEYS`."""
     columns = [*KEYS, *WORDS[:-2], "margin", "estimate", "ci_low", "ci_high", "p", "se", "df", "weight"]
     columns += ["n_items", "n_labels", "n_clusters", "n_labelled", "n_effective", "n_unscored", "flag", "method"]
     words = dict.fromkeys(WORDS, "")
@@ -129,7 +110,6 @@ def _drawn(items: pd.DataFrame, groups: int | None, seed: int, dataset: str) -> 
 
 
 def of_items(items: pd.DataFrame, options: Options) -> Iterator[Row]:
-    """Rows for all items together, for the items of each candidate, and for differences from the reference."""
     targets = [MEAN] if options.passes is None else [MEAN, PASS_RATE]
     candidates = _candidates(items)
     for candidate in [EVERY, *candidates] if len(candidates) > 1 else [EVERY]:

@@ -1,4 +1,4 @@
-"""Agreement of a judge's scores with human scores."""
+"""Agreement with human scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -27,12 +27,11 @@ STATISTICS: dict[str, correlations.Statistic] = {
 
 
 def rounded(scores: np.ndarray) -> np.ndarray:
-    """Mean scores as whole numbers; halves are rounded up."""
     return np.floor(scores + 0.5 + 1e-9)
 
 
 def human_levels(human: np.ndarray, n: int, scale: Sequence[float] = HUMAN_SCALE) -> np.ndarray:
-    """Human mean scores on the judge's scale of n levels, as whole numbers; all NaN if any score is outside `scale`."""
+    """Human mean scores as levels 1 to n; all NaN if any score is outside `scale`."""
     least, greatest = scale
     if human.min() < least or human.max() > greatest:
         return np.full(len(human), np.nan)
@@ -48,13 +47,10 @@ def estimate(
     golds: Mapping[str, str] | None = None,
     clusters: Sequence[str] = CLUSTERS,
 ) -> pd.DataFrame:
-    """Agreement of each item's mean score with its human score.
+    """Agreement of each item's mean score with its human score: r, rho, Kendall's tau-b, quadratic kappa.
 
-    Returns:
-        One row per combination of `KEYS`, criterion (``all``: pooled), `readout`, `cluster` and `quantity`:
-        ``pearson``, ``spearman``, ``kendall`` (tau-b) or ``kappa`` (quadratic weights). For kappa, human mean scores
-        are mapped linearly to the judge's number of levels, then all mean scores are rounded. `ci_low` and `ci_high`
-        are from a jackknife over clusters on the scale of Fisher's z, with Student's t.
+    Criterion ``all`` is pooled. Kappa maps human means linearly to the judge's levels and rounds. Intervals: jackknife
+    over clusters on Fisher's scale, Student's t.
 
     Source: Xu et al. (2026), Section 4.4, for the correlations.
     """
@@ -115,14 +111,11 @@ def _rater_noise(items: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
 
 
 class _Noise(NamedTuple):
-    """Noise of the human scores of a block's items, shape (n_items,) each.
+    """Noise of the human scores, shape (n_items,) each; arbitrary where an item is not `rated` by several.
 
     Attributes:
-        rated: True for an item with several raters.
-        variance: variance of the item's mean human score by the noise of raters; arbitrary for an item without several
-            raters.
-        told: True if raters are told apart, so that their constant severity is no noise; arbitrary for an item without
-            several raters.
+        variance: variance of the mean human score by the noise of raters.
+        told: True if raters are told apart, so that their constant severity is no noise.
     """
 
     rated: np.ndarray

@@ -1,4 +1,4 @@
-"""Agreement among judges that compare candidates, and the results of their majority."""
+"""Agreement among judges, and their majority."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -24,21 +24,8 @@ def estimate(
 ) -> pd.DataFrame:
     """Agreement of each pair of judges, disagreement among all judges, and consistency of their majority.
 
-    Returns:
-        One row per estimate, by `KEYS`, `benchmark`, `other`, `quantity` and `level`.
-
-        A row for a judge and an `other` judge has one of these quantities:
-
-        - ``agreement``: share of prompts with the same choice, among the prompts in which both judges make a choice.
-        - ``agreement_decided``: ``agreement`` among the prompts in which neither judge calls a tie.
-        - ``kappa``: agreement beyond chance, see `judge_panels.kappa`.
-
-        `level` is a number of judges:
-
-        - ``at_most``: share of prompts in which at most this many judges deviate from the commonest choice.
-        - ``consistency``: position consistency of the judges over the comparisons in which this many judges deviate in
-          the order with most deviating judges, if there are such comparisons.
-        - ``mean_consistency``, without a level: mean over judges and the comparisons valid for each judge.
+    ``kappa`` is `judge_panels.kappa`. By `level` (a number of judges): ``at_most`` this many deviate from the commonest
+    choice; ``consistency`` where this many deviate in the order with most. ``mean_consistency`` is over judges.
 
     Source: Shi et al., Judging the Judges, Appendix C, Figures 3 and 4; kappa, the majority and intervals are ours.
     """

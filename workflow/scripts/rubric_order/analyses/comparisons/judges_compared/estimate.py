@@ -1,4 +1,4 @@
-"""Differences between judges of comparisons, over the comparisons that both have read, and self-preference."""
+"""Differences between judges, and self-preference."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -25,20 +25,12 @@ def estimate(
     forms: Mapping[str, Sequence[str]],
     families: Mapping[str, Sequence[str]],
 ) -> pd.DataFrame:
-    """Differences between judges, and the amount by which a judge raises the win rate of its own family.
+    """Consistency and fairness less those of the `other` judge, and ``self_preference``.
 
-    Returns:
-        One row per estimate, by `KEYS`, `benchmark`, `task` (``all``: all tasks together), `other` judge and
-        `quantity`:
+    Self-preference: win rate of the judge's family against other candidates, less the same under the other judges.
 
-        - ``position_consistency`` and ``preference_fairness``: value of the judge minus value of the other judge, over
-          the comparisons in which both have a choice in each order.
-        - ``self_preference`` of a judge with a family: win rate of the family against other candidates under this
-          judge, minus this win rate under other judges, on the same prompts.
-
-    Source: Shi et al., Judging the Judges, Figure 6 (against GPT-4, with t-tests). The design of self-preference is a
-    textbook's: win rates of one family under its own judge and under other judges, on the same pairs. Intervals are
-    ours.
+    Source: Shi et al., Judging the Judges, Figure 6 (against GPT-4, with t-tests); self-preference by a textbook's
+    design. Intervals are ours.
     """
     rows: list[Row] = []
     tables = [scores] if isinstance(scores, pd.DataFrame) else scores

@@ -1,4 +1,4 @@
-"""Effect of mitigations of position bias on verdicts that can be compared with human scores."""
+"""Policies against position bias."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -34,62 +34,23 @@ VALUES = {1: 1.0, 2: 0.0, series.TIE: 0.5}  # value of a choice to the first can
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """Agreement of pairs' verdicts with human scores under each policy, and the cost of the policy.
+    """Agreement of pairs' verdicts with human scores under each policy, and its `calls` per pair.
 
-    Returns:
-        One row per estimate, by `KEYS`, `benchmark`, `task` (``all``: all tasks together), `policy`, `gap` and
-        `quantity`. `gap` is a range of the difference of human scores, in points. Gap ``all`` has every pair whose
-        human scores differ. `calls` is the number of reads per pair.
+    `gap` is a range of the difference of human scores, in points; ``all``: every pair that they tell apart. A tie
+    counts as a half.
 
-        `policy` is one of:
+    Policies: ``swap_else_tie``: a tie if the orders disagree; ``swap_average``: mean of both; ``one_order_repeated``:
+    mean of k reads; ``overall...`` and ``criteria_...``: majority of overall verdicts, or of those under single
+    criteria, in the canonical order or in both (``_swapped``).
 
-        - ``one_order``: verdict in the canonical order; one call.
-        - ``random_order``: verdict in a random order, in expectation over the draw; one call.
-        - ``swap_else_tie``: verdict of both orders, or a tie if they disagree; two calls.
-        - ``swap_average``: mean verdict of both orders, with a win as 1 and a tie as a half; two calls.
-        - ``one_order_repeated``: mean verdict of the k reads in the canonical order, if a pair is read k times in it; k
-          calls.
+    ``accuracy`` is among pairs with a winner, ``gain`` a difference of ``accuracy_ties_half`` over the same pairs.
+    Reference of ``gain``: for judge ``majority`` a random judge; for ``criteria_combined`` ``overall_repeated``; for
+    ``criteria_swapped`` ``overall_swapped``; for ``overall_repeated`` one overall read; else ``one_order``. None:
+    ``one_order``, ``overall``, ``overall_swapped``, judge ``all``. ``win_rate_noise`` is the error expected by chance
+    of a judge that agrees with people.
 
-        Where criteria are judged one by one, `policy` is one of:
-
-        - ``overall``: overall verdict in the canonical order; one call.
-        - ``overall_repeated``: majority of the overall verdicts of the k reads in the canonical order, if k is above 1;
-          k calls.
-        - ``overall_swapped``: majority of the overall verdicts of all reads in both orders.
-        - ``criteria_combined``: majority of the verdicts under the single criteria in the canonical order; one call per
-          criterion.
-        - ``criteria_swapped``: majority of the verdicts under the single criteria in both orders; two calls per
-          criterion.
-
-        `quantity` is one of:
-
-        - ``coverage``: share of pairs with a winner.
-        - ``accuracy``: among the pairs with a winner, share whose winner is also the winner by human scores.
-        - ``accuracy_ties_half``: share of all pairs whose verdict is right by human scores, with a tie as half right.
-        - ``correlation``: Pearson's r of the verdict (1, a half, 0) with the difference of the human scores.
-        - ``gain``: ``accuracy_ties_half`` of the policy minus ``accuracy_ties_half`` of a reference, over the same
-          pairs, see below.
-        - ``with_overall``: for policies of rubric anchoring, share of pairs with the same verdict as one overall read.
-        - ``length_correlation``: correlation of the verdict with the difference of the lengths of the texts, if the
-          lengths of all texts are given.
-        - ``win_rate_error``: mean absolute difference between the candidates' win rates and their win rates by human
-          scores.
-        - ``win_rate_noise``: expected size of this error by chance alone, for a judge whose win rates agree with
-          people's over all possible questions.
-        - ``consistency``: share of pairs in which the other order would have given the same verdict.
-        - ``first_place``: share of wins of the first position minus that of the second.
-
-        The reference of ``gain`` depends on the policy:
-
-        - Judge ``majority``: a random judge under the same policy.
-        - ``criteria_combined``: ``overall_repeated``; ``criteria_swapped``: ``overall_swapped``.
-        - ``overall_repeated``: a single overall read.
-        - ``one_order``, ``overall``, ``overall_swapped``, and all policies of judge ``all``: no reference, and no gain.
-        - All other policies: ``one_order``.
-
-    Source: ``swap_else_tie`` is from Zheng et al. (2023), Judging LLM-as-a-judge with MT-Bench and Chatbot Arena.
-    ``swap_average`` is from Wang et al. (2023), Large Language Models are not Fair Evaluators. The measures are ours;
-    they distinguish deciding less often from deciding better.
+    Source: Zheng et al. (2023), Judging LLM-as-a-judge with MT-Bench and Chatbot Arena (``swap_else_tie``); Wang et al.
+    (2023), Large Language Models are not Fair Evaluators (``swap_average``); measures are ours.
     """
     rows: list[Row] = []
     shared: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
@@ -109,14 +70,12 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
 
 class Policy(NamedTuple):
-    """Verdicts of a policy on some pairs: 1, a half, 0, or values between.
+    """Verdicts of a policy: 1, a half, 0, or values between.
 
     Attributes:
-        name: name of the policy.
         calls: reads per pair.
-        drawn: arrays of verdicts, each array equally probable.
-        turned: for each array of `drawn`, the verdicts that the other order would have given.
-        usual: arrays of verdicts of the policy that `gain` compares with, each equally probable; None without a gain.
+        drawn, turned: equally probable arrays of verdicts, and what the other order would have given.
+        usual: the same of the policy that `gain` compares with; None without a gain.
     """
 
     name: str
@@ -173,7 +132,6 @@ def _of_judge(about: Row, pairs: pd.DataFrame, confidence: float) -> Iterator[Ro
 
 
 def _anchored(about: Row, block: pd.DataFrame, confidence: float) -> Iterator[Row]:
-    """The rows of combined verdicts under single criteria, and of overall verdicts; no rows if either is missing."""
     parts = {str(name): part for name, part in block.groupby("criterion", sort=True)}
     if OVERALL not in parts or len(parts) < 3:
         return
@@ -254,7 +212,6 @@ def _parts(pairs: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
 
 
 def _by_gap(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Name and pairs of each gap: first all pairs whose human scores differ, then each range of the difference."""
     size = pairs["gap"].abs()
     if not (size > 0).any():
         return
@@ -266,7 +223,6 @@ def _by_gap(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def verdicts(first: np.ndarray, second: np.ndarray, policy: str) -> list[np.ndarray]:
-    """Verdicts of a policy, as equally probable arrays, from the verdicts in the canonical and in the other order."""
     if policy == "one_order":
         return [first]
     if policy == "random_order":
@@ -350,7 +306,6 @@ def _correlation(value: np.ndarray, gap: np.ndarray, group: np.ndarray, confiden
 
 
 def _win_rate_error(pairs: pd.DataFrame, value: np.ndarray) -> tuple[float, float]:
-    """Mean absolute difference between candidates' win rates and their win rates by people, and noise of this mean."""
     away = value - np.where(pairs["gap"] > 0, 1.0, 0.0)
     candidates = np.array([list(candidates) for candidates in pairs["candidates"]])
     candidate = pd.factorize(np.concatenate([candidates[:, 0], candidates[:, 1]]))[0]

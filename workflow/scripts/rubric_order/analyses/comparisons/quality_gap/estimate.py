@@ -1,4 +1,4 @@
-"""Relation of consistency, fairness and position preference to the quality gap between the compared candidates."""
+"""Position bias by quality gap."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -21,16 +21,9 @@ OUTCOMES = {"position_consistency": "consistent", "preference_fairness": "leanin
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, forms: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
-    """Slopes over the quality gap, and estimates for comparisons in bins from small gaps to large gaps.
+    """Slopes per unit of the gap by least squares over comparisons, and estimates in bins of the gap.
 
-    Returns:
-        One row per estimate, by `KEYS`, `benchmark`, `kind` of gap (``own``, ``crossed``, ``others``, ``human``, see
-        `quality_gap.settings`) and `quantity`:
-
-        - ``slope_consistency`` and ``slope_fairness``: rise of consistency, or of fairness, per unit of the gap, by
-          least squares over comparisons.
-        - ``position_consistency``, ``preference_fairness`` and ``first_last`` (see `position_consistency`) in each
-          `bin`, with the mean `gap`.
+    Kinds of gap: see `quality_gap.settings`.
 
     Source: Shi et al., Judging the Judges, Section 4, Figures 2 (d) to (f) and 5; all but ``own`` is ours.
     """

@@ -1,4 +1,4 @@
-"""Strengths of the candidates that a judge compares, with and without the effect of positions."""
+"""Strengths of candidates."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -35,31 +35,11 @@ def estimate(
     seed: int,
     forms: Mapping[str, Sequence[str]],
 ) -> pd.DataFrame:
-    """Strengths and ranks of candidates that comparisons connect.
+    """Strengths (log-odds over the baseline, or over the mean) and ranks of candidates that comparisons connect.
 
-    Returns:
-        One row per estimate, by `KEYS`, `benchmark`, `model`, `candidate` (``all``: all candidates together) and
-        `quantity`.
-
-        `model` is one of the following, see `strengths.fit`:
-
-        - ``with places``, ``without places``: a model with or without positions, fitted to all reads.
-        - ``first order``, ``last order``: a model without positions, fitted only to the reads in the first order or in
-          the last order.
-        - ``Rao-Kupper``: Rao and Kupper's model, in which a tie is the interval between two thresholds.
-
-        `quantity` is one of:
-
-        - ``strength``: log-odds of the candidate minus those of the baseline; without a baseline, minus the mean of the
-          candidates.
-        - ``rank``: rank by strength, 1 for the strongest.
-        - ``place_preference`` of a `position`: see `position_consistency.estimate`.
-        - ``first_last``: value of the first position minus value of the last.
-        - ``tie``: log-weight of a tie relative to a win, for equal candidates without a preferred position.
-        - ``reversals``: share of pairs of candidates whose order by strength differs between the row's model and model
-          ``with places``.
-
-    Source: see `strengths.fit`; intervals take questions as the sample.
+    Models: see `strengths.fit`; ``first order`` and ``last order`` have the reads of one order alone. ``tie`` is the
+    log-weight of a tie relative to a win of equals; ``reversals`` the share of pairs of candidates ordered otherwise
+    than by ``with places``.
     """
     rows: list[Row] = []
     keys = [*KEYS, "benchmark"]
@@ -121,7 +101,6 @@ def _rao_kupper(choices: method.Choices, count: int, confidence: float) -> Row:
 
 
 def _choices(reads: pd.DataFrame, p: int) -> tuple[method.Choices, list[str]]:
-    """The reads, with candidates as numbers, and the names of the candidates."""
     listed = np.array([list(map(str, row)) for row in reads["candidates"]], dtype=object).reshape(-1, p)
     candidates, number = np.unique(listed.astype(str), return_inverse=True)
     orders = np.array([list(row) for row in reads["ordering"]], dtype=int).reshape(-1, p) - 1

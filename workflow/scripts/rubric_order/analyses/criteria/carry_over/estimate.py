@@ -1,4 +1,4 @@
-"""Carry-over: effect of the criterion right before, or of the first criterion of the answer, on a criterion's score."""
+"""Effects of the preceding criterion."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -19,18 +19,13 @@ MODELS = {" + ".join(terms): terms for terms in TERMS}
 
 
 class Observations(NamedTuple):
-    """The scores of a panel, one per entry, with the terms of the models.
+    """Scores of a panel, shape (n,), with the terms of the models.
 
     Attributes:
-        score: the scores, shape (n,).
-        block: index of the score's text and criterion, from 0, shape (n,).
-        cluster: index of the score's group, from 0, shape (n,).
-        criterion: index of the score's criterion, from 0, shape (n,).
-        position: 1 in the column of the score's position, shape (n, P).
-        predecessor: 1 - 1 / C in the column of the criterion right before, -1 / C in all other columns.
-        leader: 1 - 1 / C in the column of the first criterion of the answer, -1 / C in all other columns.
-        level: the text's mean score under the criterion right before, minus the text's mean over all criteria that can
-            come before.
+        block, cluster, criterion: index of text and criterion, of group, and of criterion, from 0.
+        position: indicators, shape (n, P).
+        predecessor, leader: indicators of the criterion before and of the first, less 1 / C.
+        level: the text's mean score under the criterion before, less its mean over all that can come before.
     """
 
     score: np.ndarray
@@ -43,16 +38,14 @@ class Observations(NamedTuple):
     level: np.ndarray
 
     def of(self, criterion: int) -> "Observations":
-        """The scores under one criterion."""
         return Observations(*(column[self.criterion == criterion] for column in self))
 
     def terms(self, names: Iterable[str]) -> np.ndarray:
-        """The columns of some terms."""
         return np.hstack([np.zeros((len(self.score), 0)), *(getattr(self, name) for name in names)])
 
 
 def observations(panel: Panel) -> Observations:
-    """All scores of a panel, except scores after a criterion under which the text has no mean score."""
+    """All scores of a panel, except those after a criterion under which the text has no mean score."""
     levels = panels.text_means(panel.values)
     n_criteria = len(panel.criteria)
     others = ~np.eye(n_criteria, dtype=bool)
@@ -88,7 +81,6 @@ def _numbered(codes: np.ndarray) -> np.ndarray:
 
 
 def effects(panel: Panel, *, confidence: float) -> list[Row]:
-    """Rows of the effects in each model; see `estimate`."""
     seen = observations(panel)
     if len(seen.score) == 0:
         return []
@@ -134,20 +126,11 @@ def _p_value(seen: Observations, quantity: str, terms: Sequence[str]) -> float:
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """Effects of a criterion's position and of the criterion right before it on the score, for every design.
+    """Effects of a criterion's position and of the criterion before it on the score, in points, for every design.
 
-    Returns:
-        One row per estimate in a `model`. The name of the model lists the terms that are fitted together, along with an
-        intercept for each text and criterion. Estimates are in points of the scale. `quantity` is one of:
-
-        - ``position``: effect of a position, minus the mean effect of all positions.
-        - ``predecessor``: effect on a score of coming right after `criterion`, minus the mean effect over all criteria.
-        - ``leader``: effect of `criterion`, if it leads the answer, on the answer's other scores, minus the mean effect
-          over all criteria.
-        - ``carry_over``: rise of a score per point by which the text scores higher under the criterion right before
-          than under an average criterion.
-        - ``any_position``, ``any_predecessor``, ``any_leader``: only a p-value, of the hypothesis that there is no such
-          effect.
+    `model` lists the terms fitted together, with an intercept for each text and criterion. Effects of positions,
+    predecessors and leaders are less their mean; ``carry_over`` is per point of `Observations.level`; ``any_...`` has
+    only a p-value.
     """
     rows = []
     for name, readout, panel, _ in panels.blocks(scores):

@@ -1,4 +1,4 @@
-"""Agreement with people if one answer scores several criteria: the mean over criteria, by strategy."""
+"""Agreement with people, criterion by criterion."""
 
 import itertools
 from collections.abc import Iterable
@@ -22,9 +22,7 @@ SETTING = [key for key in KEYS if key != "strategy"]
 
 
 def by_criterion(judge: np.ndarray, human: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's r of judge and people under each criterion, and the mean of r over the criteria for which r is
-    defined.
-    """
+    """Pearson's r under each criterion, and the mean of those that are defined."""
     columns = []
     for place in range(judge.shape[1]):
         has_both = ~np.isnan(judge[:, place]) & ~np.isnan(human[:, place])
@@ -42,15 +40,7 @@ def by_criterion(judge: np.ndarray, human: np.ndarray, weights: np.ndarray) -> n
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
 ) -> pd.DataFrame:
-    """Correlation with people of each strategy, and paired differences between strategies.
-
-    Returns:
-        One row per `KEYS`, readout, `cluster`, `criterion` (``macro``: the mean over criteria) and quantity. `cluster`
-        says what is drawn: single texts, called ``item``, or groups of texts. `quantity` is one of:
-
-        - ``pearson``: Pearson's r of the texts' mean scores with their human scores.
-        - ``pearson_difference``: ``pearson`` under `strategy` minus ``pearson`` under a second strategy, `other`, over
-          the texts and criteria for which both strategies have scores.
+    """Correlation with people of each strategy (criterion ``macro``: the mean), and paired differences.
 
     Source: Xu et al. (2026), Section 5.5, Table 6.
     """

@@ -1,4 +1,4 @@
-"""Number of answers without a score, for every probe, by position and reason."""
+"""Answers without a score."""
 
 from collections.abc import Iterable, Iterator
 
@@ -17,15 +17,9 @@ CELL = ["option", "position", "reason"]
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Counts of missing scores by reason, and by the position of each option if that position is known.
+    """Missing scores by `reason` (``all``: any, also if nothing failed), `option` and its `position`, where known.
 
-    Returns:
-        One row per combination of `KEYS`, `option`, `position` of the option in the prompt, and `reason`. `n_scores` is
-        the number of scores that were asked for, `n_failed` the number of missing scores. Reason ``all`` counts every
-        reason, and has a row even if nothing failed.
-
-        - If a read asks one question, the options are the scores of its scale.
-        - If a read asks several questions, each criterion is an option, and fails independently of the other criteria.
+    Options are the scores of the scale, or the criteria if a read asks several questions.
     """
     columns = [*KEYS, *CELL, "n_scores", "n_failed"]
     rows: list[Row] = []

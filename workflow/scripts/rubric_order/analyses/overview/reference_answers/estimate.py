@@ -1,4 +1,4 @@
-"""Review of reference answers: shares of accepted texts, and agreement with the reviewer's blind scores."""
+"""Review of reference answers."""
 
 from collections.abc import Iterator
 
@@ -29,21 +29,10 @@ AMONG = ("texts", "accepted", "rejected")
 
 
 def estimate(references: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Shares and agreement, for all attempts together and for each writer, reviewer, level and round.
+    """Shares and agreement, for all attempts together (`by` ``all``) and for each `value` of `WAYS`.
 
-    Returns:
-        One row per dataset, `by` (``all`` or one of `WAYS`), `value` of the column that `by` names, and `quantity`. A
-        blind score is given by the reviewer who also accepts or rejects the text, without knowing the score that it was
-        written for. `quantity` is one of:
-
-        - ``slots_accepted``: share of the slots for which a text was accepted in the end.
-        - ``written``: share of attempts that gave a text.
-        - ``accepted``: share of texts that the reviewer accepted.
-        - ``unclear``: share of texts about which the reviewer gave no verdict.
-        - ``blind_equal_texts``: share of texts whose blind score equals the score that the text was written for.
-        - ``blind_shift_...``, with the same endings: mean blind score minus the score that the text was written for.
-        - ``blind_kappa_...``, with the same endings: quadratic kappa of these two scores, without an interval; NaN for
-          a single level.
+    ``slots_accepted`` is of slots, ``written`` of attempts, others of texts. ``blind_...`` compares blind scores, of
+    all, accepted or rejected texts, with the scores they were written for; kappa is NaN for a single level.
     """
     rows = [
         row for dataset, block in references.groupby("dataset", sort=True) for row in _rows(dataset, block, confidence)

@@ -1,4 +1,4 @@
-"""Bias Cost of an ordering: how much too often or too seldom its scores are selected where the ordering puts them."""
+"""Bias Cost of orderings."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -20,9 +20,7 @@ COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 
 
 def cheapest(costs: np.ndarray) -> np.ndarray:
-    """Weight of each ordering, shape (..., D): the cheapest orderings share a weight of 1 equally, the others have
-    0.
-    """
+    """Weight of each ordering, shape (..., D): the cheapest share a weight of 1 equally."""
     least = costs <= costs.min(axis=-1, keepdims=True) + 1e-9  # equal costs can differ by rounding
     with np.errstate(invalid="ignore"):
         return least / least.sum(axis=-1, keepdims=True)
@@ -32,11 +30,10 @@ class Source(NamedTuple):
     """Selections of one dataset, and moments of its complete items, with one row per cluster.
 
     Attributes:
-        table: selections of each score at each position in each cluster, then sums of the q moments of the cluster's
-            complete items (`shared_orderings.column_moments`), shape (n_clusters, n * n + q).
+        table: flattened selections of each score at each position, then q sums of `shared_orderings.column_moments`,
+            shape (n_clusters, n * n + q).
         group: index of each cluster's group, shape (n_clusters,).
-        rated: True if there are human scores to correlate with.
-        n_items: number of items with selections.
+        rated: True if there are human scores.
     """
 
     table: np.ndarray
@@ -46,12 +43,11 @@ class Source(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Selections and correlations from some clusters of a source: in the data (first row), then in each resample.
+    """Sums over clusters of a source: in the data (first row), then in each resample.
 
     Attributes:
         selected: selections of each score at each position, shape (1 + resamples, n, n).
-        pearson: Pearson's r of the scores under each ordering with human scores, shape (1 + resamples, D); None without
-            human scores.
+        pearson: r with human scores under each ordering, shape (1 + resamples, D), or None.
     """
 
     selected: np.ndarray
@@ -63,28 +59,9 @@ def estimate(
 ) -> pd.DataFrame:
     """Bias Cost of every ordering that was read, and gain from choosing the cheapest ordering.
 
-    Returns:
-        One row per group of `KEYS`, `readout`, `cluster`, `quantity` and, if the quantity is about one ordering,
-        `ordering`. Only the strategies in `shared_orderings.SHARED` have rows. Dataset ``all`` pools the selections of
-        all of a study's datasets, and has the mean of their correlations. Scores of `ordering` are written as on their
-        scale.
-
-        Quantities of each ordering:
-
-        - ``cost``: Bias Cost.
-        - ``chosen_share``: share of the resamples in which the ordering is the cheapest.
-        - ``pearson``: Pearson's r with human scores, from one read per item.
-        - ``pearson_rank``: rank of this r (1: highest).
-
-        Quantities in the half of the groups that did not choose the ordering:
-
-        - ``heldout_cost_chosen``, ``heldout_cost_canonical``, ``heldout_cost_mean``: cost of the chosen ordering, of
-          the canonical ordering, and mean cost of all orderings.
-        - ``heldout_cost_saved``: cost of the canonical ordering minus cost of the chosen ordering.
-        - ``heldout_pearson_chosen``, ``heldout_pearson_canonical``, ``heldout_pearson_mean``: Pearson's r of the chosen
-          ordering, of the canonical ordering, and mean r of all orderings.
-        - ``heldout_pearson_gained``: r of the chosen ordering minus r of the canonical ordering.
-        - ``heldout_pearson_over_mean``: r of the chosen ordering minus mean r of all orderings.
+    For strategies in `shared_orderings.SHARED`. Dataset ``all`` pools selections and averages correlations.
+    ``chosen_share``: share of resamples in which the ordering is cheapest. ``heldout_...``: in the half of the groups
+    that did not choose; ``saved`` and ``gained`` are over the canonical ordering, ``over_mean`` over the mean of all.
 
     Source: the earlier version of Xu et al., Section 5.3, Table 6, for cost, correlation and rank; the rest is ours.
     """
@@ -183,7 +160,7 @@ def _pooled(sums: list[Sums]) -> Sums:
 
 
 def folded_excess(z: np.ndarray) -> np.ndarray:
-    """Expected absolute value of a normal variable with variance 1, minus the absolute value z of its mean.
+    """Expected |Z| of a normal variable with mean z and variance 1, less |z|.
 
     Source: the folded normal distribution, Leone, Nelson and Nottingham (1961).
     """
@@ -192,7 +169,6 @@ def folded_excess(z: np.ndarray) -> np.ndarray:
 
 
 def without_noise(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distance of each share from 1/n, without what the share's error adds, and its derivative by the share."""
     away = shares - 1 / shares.shape[-1]
     z = np.divide(np.abs(away), error, out=np.full(away.shape, np.inf), where=error > 0)
     excess = np.where(error > 0, error * folded_excess(np.where(np.isinf(z), 0, z)), 0)
@@ -219,7 +195,6 @@ def _costs(table: np.ndarray, units: np.ndarray, orderings: np.ndarray) -> tuple
 
 
 def _held_out_costs(table: np.ndarray, firsts: np.ndarray, orderings: np.ndarray) -> dict[str, tuple[float, float]]:
-    """Costs without noise, in one half of the groups, of the ordering that is cheapest in the other half."""
     canonical = np.eye(len(orderings))[shared_orderings.canonical_place(orderings)]
     whole, _ = _costs(table, np.ones(len(table), dtype=bool), orderings)
     values: dict[str, list[Any]] = {}

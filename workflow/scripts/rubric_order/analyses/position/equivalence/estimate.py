@@ -1,4 +1,4 @@
-"""Tests that a bias, or a difference of two strategies or conditions, is too small to be worth mention."""
+"""Equivalence tests."""
 
 from collections.abc import Iterator
 
@@ -37,21 +37,9 @@ def estimate(
 ) -> pd.DataFrame:
     """Two one-sided tests of effects that other statistics have estimated.
 
-    Returns:
-        One row per group of `KEYS`, `baseline`, `other`, `readout`, `cluster` and `quantity`. `baseline` is the
-        strategy that `strategy` is compared with, and empty in rows that compare no strategies. `other` is the
-        condition that `condition` is compared with, and empty in rows that compare no conditions. The statement that is
-        tested depends on `quantity`:
-
-        - ``points``: each ordering's mean score differs from the mean over all orderings by less than `margin`.
-        - ``usual_minus_balanced``: the mean score of the usual ordering differs from the mean over all orderings by
-          less than `margin`.
-        - ``log_odds``: each position adds less than `margin` to an option's log-odds, and subtracts less than `margin`.
-        - ``interaction``: the highest score gains or loses less than `margin`, in log-odds, at the last position, and
-          so does the lowest score at the first position.
-        - ``r``: the agreement of two strategies with human scores (Pearson's r) differs by less than `margin`.
-        - ``condition_points``, ``condition_r``: the mean scores under two conditions, or their agreement with human
-          scores, differ by less than `margin`.
+    `baseline` is the other strategy, `other` the other condition; empty in rows that compare none. ``points`` and
+    ``log_odds`` are about all orderings or positions at once; ``interaction`` about the highest score at the last
+    position and the lowest at the first.
     """
     margins = {"points": points, "usual_minus_balanced": points, "log_odds": log_odds, "interaction": log_odds, "r": r}
     margins |= {"condition_points": points, "condition_r": r}
@@ -68,7 +56,6 @@ def _effects(
     strategy_comparison: pd.DataFrame,
     condition_comparison: pd.DataFrame,
 ) -> dict[str, pd.DataFrame]:
-    """Dictionary from quantity to the rows of other statistics that have its effects, see `estimate`."""
     both = {"strategy": EVERY_POSITION, "baseline": EVERY_POSITION}
     return {
         "points": rows_with(score_effects, quantity="ordering"),

@@ -1,4 +1,4 @@
-"""Differences in position bias between judges, profiles, scales and datasets, and its change over a sweep."""
+"""Differences in position bias, and trends."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,15 +33,13 @@ PAIRED = "the clusters of both sides as the sample, Student's t"
 
 
 class Selection(NamedTuple):
-    """V squared of position selection without what chance adds, and the arrays from which its error is computed.
+    """V squared of position selection without what chance adds, and the arrays that give its error.
 
     Attributes:
-        estimate: unbiased estimate of V squared, with clusters as the sample.
-        raw: V squared of the pooled shares, which chance makes larger.
+        estimate, raw: unbiased estimate with clusters as the sample, and V squared of the pooled shares.
         influence: what each cluster adds to the estimate, shape (n_clusters,).
-        deviation: selections of each cluster minus the selections that the pooled shares predict for the cluster's
-            reads, scaled, shape (n_clusters, n).
-        weight: share of all reads that each cluster has, shape (n_clusters,).
+        deviation: scaled selections less those that the pooled shares predict, shape (n_clusters, n).
+        weight: share of all reads, shape (n_clusters,).
     """
 
     estimate: float
@@ -52,15 +50,7 @@ class Selection(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Estimates of one block and readout, and what each cluster adds to them.
-
-    Attributes:
-        estimates: dictionary from quantity to its estimate.
-        influence: dictionary from quantity to what each cluster adds to the estimate, shape (n_clusters,).
-        selection: V squared with the arrays for its error; None if V squared is not estimated.
-        dataset: the dataset.
-        ids: ids of the clusters.
-    """
+    """Estimates of one block and readout by quantity, and what each cluster adds, shape (n_clusters,)."""
 
     estimates: dict[str, float]
     influence: dict[str, np.ndarray]
@@ -78,17 +68,8 @@ def estimate(
 ) -> pd.DataFrame:
     """Differences between two judges, profiles, scales or datasets, all else being equal, and trends.
 
-    Returns:
-        One row per comparison or trend, within a study, condition, strategy, `readout`, `cluster` and `quantity`.
-        `compared` says what differs. If `compared` is one of `COMPARED`, the row is the difference `one` minus `other`.
-        If it is ``trend``, the row is the least-squares slope of the estimates over their values in the sweep `one`.
-
-        `quantity` is one of:
-
-        - ``first_last``, ``ends_middle``: contrasts of position preference, in log-odds, see `preference`.
-        - ``cramers_v_squared``: V squared of position selection, without what chance adds.
-        - ``usual_minus_balanced``, ``ascending_minus_descending``: shifts of the mean score, in points, for strategies
-          that read all items in the same orderings.
+    `compared` is one of `COMPARED` (`one` less `other`), or ``trend``: least-squares slope over the sweep `one`. Shifts
+    in points need strategies that read all items in the same orderings.
     """
     rows = []
     for base_columns, measured in _units(scores, CLUSTERS):
@@ -109,7 +90,6 @@ def estimate(
 def differences(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, clusters: Sequence[str] = CLUSTERS
 ) -> list[Row]:
-    """The rows of `estimate` for differences, without trends and without adjusted p-values."""
     return [
         base_columns | row
         for base_columns, units in _units(scores, clusters)
@@ -120,7 +100,6 @@ def differences(
 def _units(
     scores: pd.DataFrame | Iterable[pd.DataFrame], clusters: Sequence[str]
 ) -> Iterator[tuple[Row, dict[tuple[Any, ...], Measured]]]:
-    """Keys that comparable estimates share, and a dictionary from values of `COMPARED` to these estimates."""
     units_by_key: dict[tuple[Any, ...], dict[tuple[Any, ...], Measured]] = {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if block.crossed and preference.identifies(block) else ():
@@ -173,9 +152,7 @@ def _selection(counts: np.ndarray) -> Selection:
 
 
 def _points(values: np.ndarray, shown: np.ndarray, unit: np.ndarray) -> dict[str, tuple[float, np.ndarray]]:
-    """Shifts of the mean score over items with a score under every ordering, and what each cluster adds to each
-    shift.
-    """
+    """Shifts of the mean score over items with a score under every ordering, and what each cluster adds."""
     used = ~np.isnan(values).any(axis=1)
     rising, falling = ((np.sign(side) * np.diff(shown, axis=1) > 0).all(axis=1) for side in (1, -1))
     if not used.any() or not rising.any() or not falling.any():
@@ -195,7 +172,6 @@ def _points(values: np.ndarray, shown: np.ndarray, unit: np.ndarray) -> dict[str
 
 
 def _differences(units: dict[tuple[Any, ...], Measured], confidence: float) -> Iterator[Row]:
-    """Estimates of one side minus those of another, for each two sides that differ in exactly one of `COMPARED`."""
     for (one, first), (other, second) in itertools.combinations(units.items(), 2):
         differ = [place for place in range(len(COMPARED)) if one[place] != other[place]]
         if len(differ) == 1:
@@ -217,7 +193,6 @@ def _temperatures(known: Mapping[str, Mapping[str, float | None]]) -> dict[str, 
 
 
 def _trends(units: dict[tuple[Any, ...], Measured], values: Mapping[str, float], confidence: float) -> Iterator[Row]:
-    """Slopes over one sweep, for each dataset and scale."""
     alone = {f"{judge}/{DEFAULT_PROFILE}": value for judge, value in values.items() if "/" not in judge}
     at = {unit: (alone | dict(values)).get(f"{unit[0]}/{unit[1]}") for unit in units}
     at = {unit: value for unit, value in at.items() if value is not None}
@@ -258,7 +233,6 @@ def _numbered(parts: list[Measured]) -> np.ndarray:
 def _of_selections(
     parts: list[tuple[float, Selection]], number: np.ndarray, total: float, confidence: float
 ) -> dict[str, float]:
-    """Interval and test of a weighted sum of V squared."""
     chance = np.array([max(of.raw - of.estimate, ROUNDING) for _, of in parts])
     common = max(float(sum(of.estimate / by for (_, of), by in zip(parts, chance, strict=True)) / sum(1 / chance)), 0.0)
     of_clusters = np.bincount(number, np.concatenate([abs(weight) * of.weight**2 for weight, of in parts]))
@@ -268,7 +242,6 @@ def _of_selections(
     products = _products(parts, number)
 
     def error(values: list[float]) -> float:
-        """Standard error if V squared has these values, one for each part."""
         scales = [np.sqrt(value / max(of.raw, ROUNDING)) for value, (_, of) in zip(values, parts, strict=True)]
         scaled = [scale * weight * of.influence for scale, (weight, of) in zip(scales, parts, strict=True)]
         moved = np.bincount(number, np.concatenate(scaled))

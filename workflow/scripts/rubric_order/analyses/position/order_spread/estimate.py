@@ -1,4 +1,4 @@
-"""Spread of the order's effects between single items, and the share of items that change. A mean can hide both."""
+"""Effects of orderings on single items."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -31,21 +31,11 @@ def estimate(
     temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
     clusters: Sequence[str] = CLUSTERS,
 ) -> pd.DataFrame:
-    """Spread of what orderings add to single items, and the shares of scores and best candidates that orderings change.
+    """Spread of what orderings add to single items, and shares of scores and best candidates that they change.
 
-    Returns:
-        One row per group of `KEYS`, `readout`, `cluster` and `quantity`. `quantity` is one of:
-
-        - ``spread``: standard deviation between single items of what an ordering adds to their scores.
-        - ``within``: the same standard deviation, including variation by repetition.
-        - ``changed``: share of the items whose score differs between another ordering and the usual ordering (or the
-          first ordering, if the usual one was not read).
-        - ``best_changed``: share of the prompts with several candidates in which another ordering has no best candidate
-          in common with the usual ordering.
-        - ``one_read``: root mean square distance, over items, between one read in a random ordering and the item's
-          expected mean over all `n_orderings` orderings, in points.
-        - ``needed``: number of different orderings, drawn at random and read once each, from which on the root mean
-          square distance between the mean of these reads and the expected mean (see ``one_read``) is at most `margin`.
+    ``within`` is ``spread`` with repetition in it. ``changed`` and ``best_changed`` compare with the usual ordering, or
+    the first. ``one_read``: root mean square distance of one read in a random ordering from the item's expected mean
+    over all, in points; ``needed``: number of orderings from which on this distance of their mean is at most `margin`.
     """
     rows: list[Row] = []
     for block in blocks.blocks(scores):
@@ -63,7 +53,6 @@ def estimate(
 
 
 def _judged(row: Row, margin: float) -> Row:
-    """A row with its flag and margin. Rows of ``spread`` and ``within`` also get the verdict."""
     few = row["n_clusters"] < FEW_CLUSTERS
     has_margin = row["quantity"] in ("spread", "within", "needed")
     row = row | {"flag": flags.FEW_CLUSTERS if few else "", "margin": margin if has_margin else np.nan, "verdict": ""}
@@ -79,13 +68,12 @@ def _judged(row: Row, margin: float) -> Row:
 
 
 class _Cells:
-    """The reads of a block, in cells: a row is an item, a column an ordering.
+    """Reads in cells of item and ordering.
 
     Attributes:
         shared: True if a column is one ordering for all items.
-        column: column of each read.
         shape: numbers of items and of columns.
-        reference: column of the usual ordering, or 0 if it was not read.
+        reference: column of the usual ordering, or 0.
     """
 
     def __init__(self, block: blocks.Block) -> None:
@@ -99,33 +87,28 @@ class _Cells:
         self.cell = block.item * self.shape[1] + self.column
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Sum over the reads of each cell, without reads that are NaN."""
         return np.bincount(self.cell, np.nan_to_num(values), self.shape[0] * self.shape[1]).reshape(self.shape)
 
     def counts(self, values: np.ndarray) -> np.ndarray:
-        """Number of reads of each cell that are not NaN."""
         return self.sums(~np.isnan(values) * 1.0)
 
     def means(self, values: np.ndarray) -> np.ndarray:
-        """Mean of each cell; NaN without a read."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.sums(values) / np.where(self.counts(values) > 0, self.counts(values), np.nan)
 
     def variances(self, values: np.ndarray) -> np.ndarray:
-        """Variance of each cell's mean by repetition; NaN with fewer than two reads."""
         count, mean = self.counts(values), self.means(values)
         squares = self.sums(np.square(values - mean.ravel()[self.cell]))
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(count > 1, squares / (count - 1) / count, np.nan)
 
     def times(self, scores: np.ndarray, n: int) -> np.ndarray:
-        """Number of times that each score was given in each cell, shape (m, D, n)."""
         scored = ~np.isnan(scores)
         code = self.cell[scored] * n + scores[scored].astype(int) - 1
         return np.bincount(code, minlength=self.shape[0] * self.shape[1] * n).reshape(*self.shape, n).astype(float)
 
     def shares(self) -> np.ndarray:
-        """Probability of each score in each cell, shape (m, D, n); NaN without a read whose probabilities are known."""
+        """Probability of each score, shape (m, D, n); NaN without a read whose probabilities are known."""
         block = self.block
         has_probabilities = block.table["position_probabilities"].notna().to_numpy()
         places = np.full(block.shown.shape, np.nan)
@@ -136,7 +119,7 @@ class _Cells:
         return np.stack([self.means(column) for column in by_score.T], axis=2)
 
     def first_two(self, values: np.ndarray) -> np.ndarray:
-        """Scores of the first two scored reads of each cell, shape (2, m, D); NaN if a cell has fewer."""
+        """Scores of the first two scored reads, shape (2, m, D); NaN if a cell has fewer."""
         reads = np.full((2, self.shape[0] * self.shape[1]), np.nan)
         scored = np.flatnonzero(~np.isnan(values))
         for place in range(2):
@@ -211,7 +194,7 @@ def _of_few(
     level: float,
     margin: float,
 ) -> Iterator[Row]:
-    """Error of one read, and the number of orderings with which the error of the mean is at most the margin."""
+    """Error of one read, and the number of orderings whose mean errs by the margin at most."""
     sizes = np.arange(1, count + 1)
     rows = [_few(most, least, int(k), unit, count, confidence, level) for k in sizes]
     rows[0] |= {"logarithm": True}
@@ -234,7 +217,7 @@ def _few(
     confidence: float,
     level: float,
 ) -> Row:
-    """Columns of the error of a mean of k reads. Lower ends assume the least chance, other columns the most."""
+    """Error of a mean of k reads. Lower ends assume the least chance, other columns the most."""
 
     def columns(of: spread.SingleReads) -> Row:
         errors = spread.squared_errors(of, k, count)
@@ -263,7 +246,7 @@ def _by_temperature(
 def _changes(
     block: blocks.Block, readout: Readout, read: np.ndarray, cells: _Cells, repeats: bool, cluster: str
 ) -> Iterator[tuple[str, np.ndarray, float, np.ndarray]]:
-    """Changes by orderings: quantity, share of each item or prompt, share by chance, cluster of each item or prompt."""
+    """Quantity, share of each item or prompt that changes, share by chance, cluster of each."""
     reference = cells.reference
     if readout == Readout.SOFT:
         moved, chance = spread.moved_by_probabilities(cells.shares(), reference), 0.0
@@ -313,7 +296,7 @@ def _mean(
     logarithm: bool = False,
     squared: bool = False,
 ) -> Row:
-    """Columns of the mean of the items' values that are not NaN, or of the root of this mean if values are squares."""
+    """Mean of the items' values that are not NaN, or its root if values are squares."""
     has_value = ~np.isnan(values)
     counts = {"n_items": int(has_value.sum()), "n_clusters": len(np.unique(unit[has_value]))}
     if not has_value.any():

@@ -1,4 +1,4 @@
-"""Tests of the order of the score levels that decide a bias card, and the findings of these tests."""
+"""Tests that decide a card."""
 
 import math
 from collections.abc import Iterator
@@ -27,16 +27,9 @@ def estimate(
     position_preference: pd.DataFrame,
     score_effects: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The tests of other statistics that decide bias cards, with p-values adjusted as cards adjust them.
+    """Deciding tests (`order_tests.TESTS`) with `p_card`: Holm's adjustment for the `n_tests` of one card.
 
-    Returns:
-        One row per deciding test of a group of `KEYS` (dataset ``all``: all of a study's datasets together), `cluster`
-        and `readout`. Cards use groups as clusters. Tests that do not decide have no row. Columns are:
-
-        - `test`: one of `order_tests.TESTS`.
-        - `p`: p-value of the test.
-        - `p_card`: `p` after Holm's adjustment for the `n_tests` deciding tests with the same `KEYS` and `cluster`.
-        - `finding`: True if `p_card` is at most `level`.
+    Dataset ``all``: a study's datasets together. Tests that do not decide have no row.
     """
     tests = [_selection(position_selection), *_preference(position_preference), *_points(score_effects)]
     p: dict[tuple[Any, ...], dict[method.Test, float]] = {}
@@ -66,7 +59,6 @@ def _of_key(key: tuple[Any, ...], p: dict[method.Test, float], by: method.Decidi
 
 
 def _deciding(decisiveness: pd.DataFrame, position_preference: pd.DataFrame) -> dict[tuple[Any, ...], method.Deciding]:
-    """Dictionary from values of `KEYS` to the readouts that decide."""
     temperatures = position_preference.drop_duplicates(KEYS).set_index(KEYS)["temperature"].astype(float).to_dict()
     readouts: dict[tuple[Any, ...], method.Deciding] = {}
     together: dict[tuple[Any, ...], list[tuple[bool, float, bool, bool]]] = {}

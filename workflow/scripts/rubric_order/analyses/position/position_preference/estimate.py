@@ -1,4 +1,4 @@
-"""Position preference: what a position of the prompt adds to the log-odds of the score that stands there."""
+"""Position preference in log-odds."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -30,26 +30,11 @@ def estimate(
     sampling_temperatures: Mapping[str, Mapping[str, float | None]],
     clusters: Sequence[str] = CLUSTERS,
 ) -> pd.DataFrame:
-    """Position preference of each dataset and of all of a study's datasets together, for both readouts.
+    """Position preference of each dataset and of all together, for both readouts, if there are several orderings.
 
-    Returns:
-        One row per estimate of a group of `KEYS`, `readout` and `cluster`, if items are read in several orderings.
-        Dataset ``all`` pools all datasets of the study. `quantity` is one of:
-
-        - ``preference`` of a `position`, in log-odds.
-        - ``first_last``: preference of the first position minus preference of the last.
-        - ``ends_middle``: mean preference of the first and the last position minus mean preference of the other
-          positions.
-        - ``interaction``: log-odds that the highest score gains at the last position, and the lowest score at the
-          first, in addition to the preference that all scores share.
-        - ``no_preference``: `p_cluster` of the hypothesis that all positions have the same preference.
-        - ``no_interaction``: `p` of the hypothesis that each position adds the same to all scores.
-
-        `flag` also has these marks:
-
-        - ``few clusters``.
-        - ``saturated``: less than `SATURATED` of the pairs of reads differ.
-        - ``separated``: only Firth's penalty keeps an estimate finite.
+    ``interaction``: log-odds that the highest score gains at the last position, and the lowest at the first, beyond the
+    common preference. Flags: ``saturated`` (less than `SATURATED` of the pairs of reads differ), ``separated`` (only
+    Firth's penalty keeps an estimate finite).
 
     Source: ours; the model is McFadden's, see `conditional_logit`.
     """

@@ -1,4 +1,4 @@
-"""Effect of the order of the score levels on the scores, in points."""
+"""Effect of the order on scores."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -26,14 +26,10 @@ class Laid(NamedTuple):
     """Scores of some items and one readout, as arrays for least squares.
 
     Attributes:
-        by_ordering: scores by ordering; None unless items share at least two orderings.
-        orderings: the orderings that items share, shape (D, n); no rows if `by_ordering` is None.
-        by_position: for each of the n levels, scores by the position of the level.
-        units: dictionary from kind of cluster to the index of each item's cluster.
+        by_ordering, orderings: scores by ordering, and these, shape (D, n); None and no rows unless items share two.
+        by_position: for each of the n levels, scores by its position.
+        units: index of each item's cluster, by kind of cluster.
         scores: scores of the reads that have one, shape (n_reads,).
-        n_reads: number of reads with a score.
-        n_failed: number of reads without a score.
-        lowest: lowest score of the scale.
     """
 
     by_ordering: additive.Cells | None
@@ -57,21 +53,8 @@ def estimate(
 ) -> pd.DataFrame:
     """Shifts of the mean score in points, of each dataset and of all of a study's datasets together.
 
-    Returns:
-        One row per group of `KEYS` (dataset ``all``: the items of all datasets), `readout`, `cluster`, `quantity`, and
-        the `ordering`, or the `score` and `position`, that the quantity is about. A point is one score level. In a
-        dataset's rows, scores are numbered as in the dataset's scale, which begins with 0 or 1.
-
-        `quantity` is one of:
-
-        - ``ordering``: mean score under an ordering minus the mean over all orderings.
-        - ``usual_minus_balanced``: the same shift for the ordering 1 to n.
-        - ``ascending_minus_descending``: mean score under the ordering 1 to n minus mean score under the ordering n to
-          1.
-        - ``largest_gap``: largest difference between the mean scores of two orderings.
-        - ``level_position``: mean score if a level (`score`) is at a `position`, minus the mean over positions.
-        - ``order_test``: root mean square of the shifts, `mean_score` over all orderings, and `p_order` of no mean
-          effect of the order, see `additive.no_shift`.
+    Scores are numbered as in a dataset's scale. Shifts are less the mean over orderings (``level_position``: over
+    positions). ``order_test``: root mean square of the shifts, and `p_order` of no mean effect (`additive.no_shift`).
     """
     laid: dict[tuple[Any, ...], dict[str, Laid]] = {}
     for block in blocks.blocks(scores):
@@ -103,7 +86,6 @@ def _alike(block: blocks.Block) -> bool:
 
 
 def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid:
-    """Scores of one block and readout."""
     score, items = values[block.item, block.column], len(block.items)
     scored = ~np.isnan(score)
     same, common = _alike(block), block.common
@@ -128,7 +110,7 @@ def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid
 
 
 def _joined(each: list[Laid]) -> Laid:
-    """The items of several datasets as if from one dataset. Two datasets have no cluster in common."""
+    """The items of several datasets as if from one. Two datasets have no cluster in common."""
     first = each[0]
     same = all(np.array_equal(part.orderings, first.orderings) and part.by_ordering for part in each)
     units = {}
@@ -221,7 +203,6 @@ def _of_orderings(orderings: np.ndarray, fit: additive.Shifts, by: int) -> Found
 
 
 def _contrasts(orderings: np.ndarray, fit: additive.Shifts, chance: dict[str, Any]) -> Iterator[Found]:
-    """Mean score of the usual ordering minus the mean over all, and minus that of the reverse, if these were read."""
     rising, falling = ((np.sign(side) * np.diff(orderings, axis=1) > 0).all(axis=1) for side in (1, -1))
     # Shifts sum to 0, so the mean over orderings is the level of the fit.
     weights = [rising] if rising.any() else []

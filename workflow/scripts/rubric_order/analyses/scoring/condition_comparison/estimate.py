@@ -1,4 +1,4 @@
-"""Effect of a condition on scores and on their agreement with people, from pairs of conditions on common items."""
+"""Effect of a condition."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -23,18 +23,9 @@ POINTS = 0.1  # margin: smaller differences are not worth mention
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, points: float = POINTS
 ) -> pd.DataFrame:
-    """Differences between two conditions of a study, all else being equal, item by item.
+    """Mean score and Pearson's r with human scores under `condition` less those under `other`, item by item.
 
-    Returns:
-        One row per `KEYS`, `other`, `readout`, `cluster` and `quantity`. `other` is the condition that `condition` is
-        compared with. If the baseline is one of the two conditions, it is `other`. `quantity` is one of:
-
-        - ``points``: mean score under `condition` minus mean score under `other`, over the items with a score under
-          both.
-        - ``r``: Pearson's r of items' mean scores with human scores under `condition` minus the same r under `other`,
-          over those of these items that also have a human score.
-
-    Source: ours.
+    If one of the two is the baseline, it is `other`.
     """
     by = [key for key in KEYS if key != "condition"]
     rows: list[Row] = []

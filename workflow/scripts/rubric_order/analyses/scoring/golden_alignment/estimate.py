@@ -1,4 +1,4 @@
-"""Agreement of each source of golden scores with people, and shares of items on which a judge's reads differ."""
+"""Agreement of golden scores with people."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -20,18 +20,11 @@ def estimate(
     confidence: float,
     golden_scores: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Agreement of golden scores with the mean of people's scores.
+    """Agreement of golden scores (``labels``, or a judge) with the mean of people's scores.
 
-    Returns:
-        One row per dataset, `source` (``labels``, or a judge) and `quantity`. `quantity` is one of:
+    For judges, ``differ`` and ``median`` are shares of items whose reads do not all agree, and have no majority.
 
-        - ``spearman``, ``pearson``, ``kappa``, ``mean_absolute_error``: comparison of the source with people's scores,
-          in datasets that have them.
-        - ``differ``, for judges only: share of items whose reads do not all agree.
-        - ``median``, for judges only: share of items whose golden score is the median, because no score has more reads
-          than any other.
-
-    Source: Li et al. (2025), Table 2, for correlations; it has no intervals and no counts of reads that differ.
+    Source: Li et al. (2025), Table 2, for correlations.
     """
     golden_by_item = golden.item_golds(items, human_scales, golden_scores)
     blocks = items.groupby("dataset", sort=True)

@@ -1,4 +1,4 @@
-"""Golden scores made by judges of the run: one score per item, by a vote of its reads."""
+"""Votes of judges."""
 
 from collections.abc import Iterable, Iterator
 
@@ -13,18 +13,11 @@ SAME, MAJORITY, MEDIAN = "same", "majority", "median"
 
 
 def estimate(golden: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """The vote of each judge on each item.
+    """The vote of each `source` (judge, or ``judge/profile``) on each item.
 
-    Returns:
-        One row per `source`, dataset, `n` and item. `source` is the judge, or ``judge/profile`` for a profile other
-        than the default profile. Columns are:
+    `how`: ``same`` if all agree, ``majority`` if one score has most reads, else ``median``.
 
-        - `score`: the item's score.
-        - `n_reads`, `n_scored`: number of the item's reads, and number of these reads with a score.
-        - `how`: ``same`` if all reads with a score agree, ``majority`` if one score has more reads than any other,
-          otherwise ``median``.
-
-    Source: Li et al. (2025), Datasets, for three reads and the majority; the median of three that differ is ours.
+    Source: Li et al. (2025), Datasets, for three reads and the majority; the median is ours.
     """
     tables = [golden] if isinstance(golden, pd.DataFrame) else golden
     rows = [votes for table in tables for votes in _votes(table)]
@@ -35,7 +28,6 @@ def estimate(golden: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _votes(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """The votes of each judge, profile and scale of one table."""
     for (judge, profile, dataset, n), block in table.groupby(["judge", "profile", "dataset", "n"], sort=True):
         item, ids = pd.factorize(block["item_id"], sort=True)
         score = block["score"].to_numpy(dtype=float, na_value=np.nan)
@@ -50,7 +42,6 @@ def _votes(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 def vote(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The score that the reads of each item vote for, and how the vote was decided."""
     total = counts.sum(axis=1)
     most = counts.max(axis=1)
     alone = (counts == most[:, None]).sum(axis=1) == 1

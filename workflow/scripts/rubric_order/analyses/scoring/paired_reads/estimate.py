@@ -1,4 +1,4 @@
-"""Differences between two conditions, read by read: the same item under the same ordering, asked in two ways."""
+"""Differences of conditions, read by read."""
 
 from collections.abc import Iterable, Iterator
 
@@ -19,24 +19,10 @@ SHARED = [key for key in KEYS if key != "condition"]
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """Differences between reads of the same item and ordering under two conditions.
+    """Reads under `varied` less those under `other`; a read's `number` is its rank among the item's under `varied`.
 
-    Returns:
-        One row per `KEYS` without the condition, `varied`, `other`, `readout`, `cluster` and `quantity`. `varied` is a
-        condition, and `other` the condition that it is compared with. If the baseline is one of the two conditions, it
-        is `other`. A read's `number` is its rank, from 1, among the reads of its item under `varied`.
-
-        `quantity` is one of:
-
-        - ``mean``: mean difference in points, each number with the same weight.
-        - ``trend``: points by which the difference grows from one number to the next, by least squares over the means
-          of the numbers.
-        - ``number``: mean difference at one `number`.
-        - ``any_number``: `p` of the hypothesis that the mean difference is 0 at every number, by Hotelling's T-squared
-          over clusters.
-        - ``size``: mean absolute difference between the two reads of a pair.
-
-    Source: ours.
+    ``mean`` weights numbers equally; ``trend`` is per number, by least squares over the means of numbers;
+    ``any_number`` is Hotelling's T-squared over clusters.
     """
     rows: list[Row] = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
@@ -107,7 +93,7 @@ def _contrasts(numbers: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _means(values: np.ndarray, number: np.ndarray, unit: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean at each number, shape (n,), and its change if a cluster is added to the others, shape (n_clusters, n)."""
+    """Mean at each number, shape (n,), and its change by each further cluster, shape (n_clusters, n)."""
     clusters = int(unit.max()) + 1
     cell = unit * n + number
     count = np.bincount(cell, minlength=clusters * n).reshape(clusters, n)

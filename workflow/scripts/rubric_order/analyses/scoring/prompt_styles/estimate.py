@@ -1,4 +1,4 @@
-"""Two prompts of one judge, from recorded answers: differences of their scores, compared with repeats of a prompt."""
+"""Two prompts of one judge."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,21 +26,9 @@ def estimate(
     prompt_styles: Mapping[str, Sequence[str]],
     confidence: float,
 ) -> pd.DataFrame:
-    """Comparison of each pair of prompts of one judge, on the items that have a score from both.
+    """First prompt (`style`) less the other, on the items that have a score from both, by first reads.
 
-    Returns:
-        One row per study, dataset, scale, `model`, its two prompts (`style`, `other_style`; their ids are `judge` and
-        `other`), `criterion` (``all``: all criteria together), `cluster` and `quantity`. Scores are from the first read
-        of each item. `quantity` is one of:
-
-        - ``mean_shift``: mean score under the first prompt minus mean score under the other.
-        - ``mean_change``: mean absolute difference between an item's two scores.
-        - ``share_changed``: share of items whose two scores differ.
-        - ``total_variation``: half of the sum over scores of the absolute difference between the share of the score
-          under the first prompt and under the other.
-        - ``spearman``, ``pearson``, ``kappa``, ``mean_absolute_error``: agreement of the first prompt with people's
-          mean score, minus the agreement of the other prompt.
-        - ``share``: share of items that get `score` under the first prompt, minus this share under the other prompt.
+    Criterion ``all``: together. ``share`` is of items that get `score`; agreement is with people's mean score.
     """
     golden_by_item = golden.item_golds(items, human_scales)
     rows = [
@@ -59,7 +47,6 @@ def estimate(
 def _pairs(
     scores: pd.DataFrame | Iterable[pd.DataFrame], prompt_styles: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]]:
-    """Key columns of each pair of prompts of one model, and the reads of both."""
     laid: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
     for keys, block in blocks_by(KEYS, scores):
         if (judge := keys.pop("judge")) in prompt_styles:
@@ -115,7 +102,6 @@ def _of_items(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, c
 def _contrasts(
     one: np.ndarray, other: np.ndarray, human: np.ndarray, unit: np.ndarray, n: int, confidence: float
 ) -> Iterator[Row]:
-    """Contrasts of two scores of each item, and of their agreement with people's, see `estimate`."""
     rated = ~np.isnan(human)
     people = human[rated]
     sides = {"of_one": one.mean(), "of_other": other.mean(), "of_human": people.mean() if len(people) else np.nan}
@@ -137,7 +123,6 @@ def _contrasts(
 
 
 def _floors(items: pd.DataFrame, about: Mapping[str, Any], confidence: float) -> Row:
-    """Columns of the floors: differences between two reads of one prompt, and between the prompts on the same items."""
     by_style = {}
     for style, first, second, other in (
         ("style", "first", "second", "first_other"),

@@ -1,4 +1,4 @@
-"""Shifts of the same items' scores by conditions and orders of a prompt, and floors of these shifts."""
+"""Shifts of scores by variants."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -27,20 +27,9 @@ def estimate(
     level: float,
     points: float,
 ) -> pd.DataFrame:
-    """Differences of each variant of a prompt from the study's base, see `variants.variants`.
+    """Differences of each variant (`varied`, `order`) from the study's base, see `variants.variants`.
 
-    Returns:
-        One row per dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster` and `quantity`. A row uses
-        the items that are read in all variants and have a score in both its variant and the base. `kind` names the kind
-        of change in the variant. `quantity` is one of:
-
-        - ``mean_shift``: mean score of the variant minus mean score of the base, in points, with its test (`p`,
-          adjusted `p_holm`, `p_bh`) and the `verdict` of equivalence within `margin`.
-        - ``mean_change``: mean absolute difference between an item's first read in the variant and its first read in
-          the base.
-        - ``share_changed``: share of items whose first reads in variant and base differ; only for readout `hard`.
-        - ``total_variation``: half of the sum over scores of the absolute difference between the shares of the score in
-          variant and base.
+    Items are those read in all variants, with a score in variant and base. All but ``mean_shift`` compare first reads.
     """
     rows: list[Row] = []
     for setting in variants.variants(scores, bases):

@@ -1,4 +1,4 @@
-"""The advice of Li et al. (2025) as tests: descending order, letters, Roman numerals, a full-mark reference."""
+"""Tests of published advice."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,14 +21,7 @@ DESCENDING, FULL_MARK = "descending", "reference_full_mark"
 
 
 def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Effect of each piece of advice on agreement with golden scores, for each judge, and over judges and datasets.
-
-    Returns:
-        Rows for each study, profile, scale, `readout`, `cluster`, source of `golden` scores, `quantity` and `advice`. A
-        row's `term` is one of:
-
-        - ``judge``: `estimate` is the difference from the base, with its test.
-        - ``mean``: `estimate` is the mean over judges and datasets, if there are two judges or more.
+    """Effect of each piece of advice on agreement, by ``judge``, and the ``mean`` over judges and datasets.
 
     Source: Li et al. (2025), Conclusion, for the advice; the paper tests none of it.
     """
@@ -46,7 +39,6 @@ def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFra
 
 
 def advice(varied: str, order: str, kind: str) -> str:
-    """Piece of advice that is the only change of a variant; an empty text if there is no such piece."""
     if kind == "order":
         return DESCENDING if order == DESCENDING else ""
     said = parts(varied)

@@ -1,4 +1,4 @@
-"""Mean scores over orders and IDs of a prompt, compared with means of as many reads of one prompt."""
+"""Means over variants and over repeats."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -31,17 +31,9 @@ def estimate(
     sampling_temperatures: Mapping[str, Mapping[str, float | None]],
     golden_scores: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Agreement of two means with golden scores: K reads per item from K variants, and K reads per item of the base.
+    """Agreement with golden scores of the mean of K reads from K variants, and of K reads of the base.
 
-    Returns:
-        One row per study, judge, profile, dataset, scale, `readout`, `cluster`, `golden` source and `quantity`. Columns
-        are:
-
-        - `averaged`: agreement of the mean over the first reads of `n_calls` prompts: the base, and every variant that
-          changes only its order or only its IDs.
-        - `repeated`: agreement of the mean of as many reads of the base.
-        - `difference`: `averaged` minus `repeated` on the same items, with interval and test.
-        - `n_failed`: number of items with a golden score that are left out, because any of these reads lacks a score.
+    `n_failed`: items left out because one of these reads lacks a score.
 
     Source: Li et al. (2025), Limitations; they propose averaging and do not test it.
     """

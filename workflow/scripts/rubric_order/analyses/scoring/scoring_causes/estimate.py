@@ -1,4 +1,4 @@
-"""Causes that move scores, in one model: position, ID, and the presence, number and text of a reference answer."""
+"""Causes that move scores."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -30,11 +30,9 @@ class Laid(NamedTuple):
     """The reads of all conditions, items by reads.
 
     Attributes:
-        items: `group_id`, `item_id` and `dataset` of each item.
-        reads: condition, strategy and index of each read.
         places: position of each score, from 0, shape (items, reads, n).
-        values: dictionary from readout to scores, shape (items, reads); NaN without a score.
-        probabilities: probability of each score, shape (items, reads, n); NaN where unknown.
+        values: scores by readout, shape (items, reads); NaN without a score.
+        probabilities: of each score, shape (items, reads, n); NaN where unknown.
     """
 
     items: pd.DataFrame
@@ -52,20 +50,9 @@ def estimate(
 ) -> pd.DataFrame:
     """Effects of position, ID, presence, number and text on log-odds, and slopes in points.
 
-    Returns:
-        One row per dataset (or ``all``), `readout`, `cluster`, `cause` and `about`, with its test. `cause` is one of:
-
-        - ``position``, `about` 1, 2, ...: log-odds that a position adds to the score there, minus the mean over
-          positions.
-        - ``id``, `about` for example ``A - E``: log-odds that an ID adds to its level, minus the log-odds of the ID
-          that this level has when the IDs are reversed.
-        - ``presence``, `about` a score: log-odds that showing a reference answer, with any number and text, adds to the
-          score, minus the mean over scores.
-        - ``number``, ``text``: log-odds that a score gains by being a level nearer to the number of the reference
-          answer, or to the level that its text was written for.
-        - ``slope_of_number``: points that a score moves with each point of the number while the text is fixed.
-        - ``slope_of_number_and_text``: the same slope while each text is written for the number shown with it.
-        - ``slope_of_text``: ``slope_of_number_and_text`` minus ``slope_of_number``.
+    `about` is the position, the IDs (``A - E``: less the ID of this level in reverse) or the score. ``number`` and
+    ``text`` are per level nearer. ``slope_of_text`` is ``slope_of_number_and_text`` (texts written for their numbers)
+    less ``slope_of_number`` (one text).
     """
     rows: list[Row] = []
     pooled: dict[tuple[Any, ...], list[Laid]] = {}
@@ -173,7 +160,6 @@ def _effects(fit: cluster_robust.Fit, asked: Mapping[tuple[str, str], np.ndarray
 def _slopes(
     values: np.ndarray, text: np.ndarray, shown: np.ndarray, unit: np.ndarray, n: int, confidence: float
 ) -> Iterator[Row]:
-    """Slopes of the score on the number that is shown, see `estimate`."""
     same, fitting = (text == n) & (shown > 0), (text == shown) & (shown > 0)
     slopes = {NUMBER: _of_items(values, shown, same), BOTH: _of_items(values, shown, fitting)}
     slopes[TEXT] = slopes[BOTH] - slopes[NUMBER]

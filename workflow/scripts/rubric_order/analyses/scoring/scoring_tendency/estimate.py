@@ -1,4 +1,4 @@
-"""Frequency of each score, from a judge in each variant of a prompt and from each source of golden scores."""
+"""Frequency of scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -23,13 +23,9 @@ def estimate(
     human_scales: Mapping[str, Sequence[float]],
     golden_scores: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Counts of scores on the items that are read in all variants.
+    """Counts of first reads by score on the items read in all variants; -1: no score; `share` is of `n_items`.
 
-    Returns:
-        One row per dataset (or ``all``), variant (`varied`, `order`) and `score`. Scores are as on their scale, but
-        counted from 1 if the scales of datasets begin with different numbers. Score -1 counts the reads that gave no
-        score. `n_scores` is the number of first reads that gave the score, and `share` is `n_scores` divided by
-        `n_items`.
+    Scores are counted from 1 if the scales of datasets begin with different numbers.
 
     Source: Li et al. (2025), Equations 3 and 4, Figure 6.
     """
