@@ -198,7 +198,7 @@ def test_the_table_has_one_row_a_candidate_and_one_of_all():
     found = strengths.estimate(pd.concat([judged()], ignore_index=True), **SETTINGS)
     rows = strengths_table.TABLE.table(found, study="judging_the_judges")
     assert set(rows["candidate"]) == {"base", *(f"c{k}1" for k in range(6)), "all"}
-    printed = strengths_table.TABLE.for_print(rows)
+    printed = strengths_table.TABLE.printout(rows)
     assert printed["candidate"].tolist()[0] == "c41"
     assert "reversed" in printed.columns
 

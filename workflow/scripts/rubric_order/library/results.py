@@ -249,7 +249,7 @@ def corrected_mean(
     options = corrected_means.Options(confidence, scale or (-math.inf, math.inf), least, reference, margins)
     common: Row = dict.fromkeys(KEYS, "reads") | {"judge": "judge", "profile": DEFAULT_PROFILE, "n": 0}
     common |= {"criterion": EVERY, "readout": Readout.HARD, "cluster": "group"}
-    rows = [common | row for row in corrected_means.of_items(items, options)]
+    rows = [common | row for row in corrected_means.item_rows(items, options)]
     estimated = {"corrected_means": corrected_means.as_table(rows)}
     shown_by: dict[str, Any] = {"readout": Readout.HARD, "criterion": EVERY, "target": "mean", "row_height_in": 0.3}
     table = _shown(estimated["corrected_means"]).drop(columns=["strategy", "n", "criterion", "readout"])
@@ -280,7 +280,7 @@ def bias_card(
     """
     scores = estimates.scores_of(reads, where=where, columns=columns, scale=scale)
     cache = estimates.kept(scores)
-    estimated = estimates.of_card(cache, points=margin_points, log_odds=margin_log_odds)
+    estimated = estimates.card_statistics(cache, points=margin_points, log_odds=margin_log_odds)
     by_judge = {block.keys["judge"]: block for block in cache.blocks}
     cards = [
         replace(card, notes=_notes(by_judge[card.judge], scores.loc[scores["judge"] == card.judge, "unparsed"]))

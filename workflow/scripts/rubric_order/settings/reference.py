@@ -71,7 +71,7 @@ class Row(NamedTuple):
 
 def sections() -> Iterator[tuple[str, list[Row]]]:
     """Headings of the page, each with its rows, in the order of the models."""
-    whole = schema.of_model(Config)
+    whole = schema.model_schema(Config)
     alone = {key: part for key, part in whole["properties"].items() if "description" in part and not _holds_keys(part)}
     yield "", list(rows({**whole, "properties": alone}))
     for key, part in whole["properties"].items():
@@ -108,7 +108,7 @@ def _part(kind: type[judges.Judge], name: str) -> dict[str, Any]:
     """The schema of a key of judges. Keys `profiles` and `engine` have the values of all kinds of judges."""
     if name == "profiles":
         kind = judges.OverHttp
-    part = schema.of_field(kind.model_fields[name])
+    part = schema.field_schema(kind.model_fields[name])
     return part | {"enum": list(judges.ENGINES)} if name == "engine" else part
 
 
@@ -121,7 +121,7 @@ def rows(part: Part, path: tuple[str, ...] = (), inherited: Part | None = None) 
     """A row for every key with a description, in the order of the schema.
 
     Args:
-        part: schema of a block, see `schema.of_model`.
+        part: schema of a block, see `schema.model_schema`.
         path: path of the block.
         inherited: words of the enclosing blocks that hold for the keys of this block too.
     """

@@ -115,7 +115,7 @@ def learnt(texts: Texts, scores: np.ndarray, setting: Adaptive) -> Boundary:
     return boundary.learn(scores[complete], whole.group, whole.cell, whole.scale, goal, draws=DRAWS, rng=rng)
 
 
-def in_rounds(texts: Texts, rule: Boundary | None, setting: Adaptive, ask: Ask) -> pd.DataFrame:
+def read_rounds(texts: Texts, rule: Boundary | None, setting: Adaptive, ask: Ask) -> pd.DataFrame:
     """Read texts in rounds until each is stopped, see `described`; a rule of None stands for confidence sequences.
 
     `ask` takes some of `Texts.reads` and returns them in the same order with column ``score``.

@@ -183,7 +183,7 @@ class Certification:
                 parts.append(adaptive.complete(of_probes, scores).assign(probe=True))
             if not chosen.all():
                 others = texts.only(~chosen)
-                table = adaptive.in_rounds(others, rule, setting, lambda reads: scored(reads, ask(asked(reads))))
+                table = adaptive.read_rounds(others, rule, setting, lambda reads: scored(reads, ask(asked(reads))))
                 parts.append(table.assign(probe=False))
         table = pd.concat(parts, ignore_index=True).sort_values("item_id", ignore_index=True)
         files.write_csv(table, self.folder / ADAPTIVE)

@@ -420,7 +420,7 @@ def beyond(block: Block, power: float) -> Beyond | None:
     shares, scores = matrix_of(block.table[column].to_numpy()[both]) ** power, block.shown[both].astype(float)
     shares /= shares.sum(axis=1, keepdims=True)
     chosen = block.table["position"].to_numpy(dtype=float, na_value=np.nan)[both, None] == np.arange(1, block.n + 1)
-    variance = sampling.products(shares, scores, item).by_item(chosen - shares, item)
+    variance = sampling.products(shares, scores, item).order_variance(chosen - shares, item)
     second = "pattern" in block.table and bool((block.table.loc[both, "pattern"] == CONSTRAINED).any())
     return Beyond(variance, items, both, (shares * scores).sum(axis=1), second)
 

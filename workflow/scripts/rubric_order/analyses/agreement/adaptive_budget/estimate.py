@@ -109,7 +109,7 @@ def estimate(
             parts += [(common | shared, columns) for shared, columns in rows]
     columns = [*KEYS, "readout", "cluster", "rule", "goal", "target", "k", "quantity", "estimate", "ci_low", "ci_high"]
     columns += ["n_learning", "factor", "n_orderings", "n_items", "n_incomplete", "n_clusters", "method"]
-    table = tidy.from_parts(parts, columns, {"n_learning": "float64"})
+    table = tidy.join_parts(parts, columns, {"n_learning": "float64"})
     return table.assign(level=level, confidence=confidence, seed=seed)
 
 
@@ -149,7 +149,7 @@ def sequences_of(items: Items, alpha: float) -> Sequences:
     return Sequences(ends, places, np.cumsum(read, axis=1) / np.arange(1, read.shape[1] + 1))
 
 
-def by_sequence(items: Items, walk: Sequences, goal: Goal) -> Outcome:
+def sequence_outcome(items: Items, walk: Sequences, goal: Goal) -> Outcome:
     widths = walk.ends[..., 1] - walk.ends[..., 0]
     places = walk.places if goal.place else None
     stops = stopping.stop(widths, items.scale.size, goal.target, stopping.grouped(items.cell), places=places)
@@ -157,7 +157,7 @@ def by_sequence(items: Items, walk: Sequences, goal: Goal) -> Outcome:
     return Outcome(claimed, walk.tracks)
 
 
-def by_learning(items: Items, goal: Goal, name: str, *, seed: int, folds: int, draws: int) -> Outcome:
+def learnt_outcome(items: Items, goal: Goal, name: str, *, seed: int, folds: int, draws: int) -> Outcome:
     """Outcome of rules that are learnt from the other folds of groups."""
     count = int(items.group.max()) + 1
     fold = learning.folds(count, folds, seed=seed, name=name)[items.group]
@@ -191,9 +191,9 @@ def _rows(
     for number, target in enumerate(targets):
         for word, place in GOALS.items():
             goal = Goal(float(target), place, alpha)
-            outcomes = {SEQUENCE: by_sequence(items, walk, goal)}
+            outcomes = {SEQUENCE: sequence_outcome(items, walk, goal)}
             if several:
-                outcomes[LEARNT] = by_learning(items, goal, name, **options)
+                outcomes[LEARNT] = learnt_outcome(items, goal, name, **options)
             for rule, outcome in outcomes.items():
                 shared = {"rule": rule, "goal": word, "target": goal.target}
                 shared |= {"factor": outcome.factor, "n_learning": outcome.n_learning}

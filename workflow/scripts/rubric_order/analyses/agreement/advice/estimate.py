@@ -66,7 +66,7 @@ def estimate(
     columns += ["like_pilot"]
     columns += ["groups", "calls", "cost", "estimate", "ci_low", "ci_high", "value", "meets", "affordable", "config"]
     columns += ["flag"]
-    table = tidy.from_rows(rows, [*columns, "n_items", "n_clusters"])
+    table = tidy.make_table(rows, [*columns, "n_items", "n_clusters"])
     given = {"target": target, "budget": budget}
     table = table.assign(goal=goal, cluster="group", **{k: np.nan if v is None else v for k, v in given.items()})
     return table.assign(method=METHOD, confidence=confidence, seed=seed)

@@ -34,15 +34,17 @@ def estimate(
 
     Source: Xu et al. (2026), Section 5.3, Figure 9; the intervals are ours.
     """
-    of_block = partial(_of_block, subsets_per_size=subsets_per_size, confidence=confidence, seed=seed)
+    of_block = partial(_block_rows, subsets_per_size=subsets_per_size, confidence=confidence, seed=seed)
     parts = [part for block in blocks.blocks(scores) for part in of_block(block)]
     columns = [*KEYS, "readout", "cluster", "statistic", "quantity", "k", "estimate", "range_low", "range_high"]
     columns += ["ci_low", "ci_high", "n_subsets", "n_undefined", "n_items", "n_rated", "n_clusters", "method"]
-    table = tidy.from_parts(parts, columns, {"statistic": "str", "k": "int64"})
+    table = tidy.join_parts(parts, columns, {"statistic": "str", "k": "int64"})
     return table.assign(confidence=confidence, seed=seed)
 
 
-def _of_block(block: blocks.Block, subsets_per_size: int, *, confidence: float, seed: int) -> Iterator[tuple[Row, Row]]:
+def _block_rows(
+    block: blocks.Block, subsets_per_size: int, *, confidence: float, seed: int
+) -> Iterator[tuple[Row, Row]]:
     if (reads := int(block.column.max()) + 1) > MOST_READS:
         name = " ".join(map(str, block.key))
         log.warning("%s: %d reads per item; the curve is for at most %d", name, reads, MOST_READS)

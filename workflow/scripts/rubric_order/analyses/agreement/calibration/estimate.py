@@ -87,7 +87,7 @@ def estimate(
             parts += [(common | shared, columns) for shared, columns in rows]
     columns = [*KEYS, "readout", "cluster", "design", "reads", "calibration", "n_learning", "calls", "quantity"]
     columns += ["estimate", "ci_low", "ci_high", "n_items", "n_rated", "n_incomplete", "n_clusters", "method"]
-    table = tidy.from_parts(parts, columns, {"reads": "int64", "n_learning": "float64"})
+    table = tidy.join_parts(parts, columns, {"reads": "int64", "n_learning": "float64"})
     return table.assign(confidence=confidence, seed=seed)
 
 
@@ -132,10 +132,10 @@ def corrected(
 
 def applied(model: Calibration, laid: Laid, rows: np.ndarray, *, regression: bool = False) -> np.ndarray:
     if laid.probabilities is not None:
-        return model.of_probabilities(laid.probabilities[rows], laid.orderings)
+        return model.calibrate_probabilities(laid.probabilities[rows], laid.orderings)
     values = laid.values[rows]
     shown = np.broadcast_to(laid.orderings, (*values.shape, model.n))
-    return model.of_scores(values, shown, regression=regression)
+    return model.calibrate_scores(values, shown, regression=regression)
 
 
 def _expected(laid: Laid, values: np.ndarray) -> Iterator[tuple[str, int, errors.Expected]]:
@@ -207,7 +207,7 @@ class Sample(NamedTuple):
     system: np.ndarray | None
     confidence: float
 
-    def of_systems(self, moments: np.ndarray) -> np.ndarray:
+    def system_slopes(self, moments: np.ndarray) -> np.ndarray:
         """Slope of systems' mean scores over their balanced means: over all groups, then without each part."""
         used, error, target = (moments[:, errors.COLUMNS.index(name)] for name in ("used", "error", "target"))
         columns = [used, error + target, target, self.levels[:, 1], self.levels[:, 2]]
@@ -234,7 +234,7 @@ def _estimates(
     estimated = {"rmse": (now.rmse, np.log, np.exp), "error": (now.error, None, None), "shift": (now.shift, None, None)}
     estimated |= {"slope": (now.slope, None, None), "pass_shift": (now.pass_shift, None, None)}
     if sample.system is not None:
-        estimated["slope_systems"] = (sample.of_systems(moments), None, None)
+        estimated["slope_systems"] = (sample.system_slopes(moments), None, None)
     estimated["pearson"] = (now.pearson, np.arctanh, np.tanh)
     if before is not None:
         old = summaries[1]

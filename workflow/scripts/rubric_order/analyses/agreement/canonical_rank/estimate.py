@@ -35,7 +35,7 @@ def estimate(
                 parts += _ranked(block, readout, values, **options)
     columns = [*KEYS, "readout", "cluster", "quantity", "rank", "estimate", "ci_low", "ci_high"]
     columns += ["n_orderings", "n_items", "n_rated", "n_clusters", "method"]
-    table = tidy.from_parts(parts, columns, {"rank": "Int16"})
+    table = tidy.join_parts(parts, columns, {"rank": "Int16"})
     return table.assign(confidence=confidence, seed=seed)
 
 

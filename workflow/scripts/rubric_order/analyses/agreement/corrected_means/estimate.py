@@ -36,7 +36,7 @@ WORDS = ["criterion", "readout", "cluster", "target", "candidate", "other", "est
 
 
 class Options(NamedTuple):
-    """Options of `of_items`.
+    """Options of `item_rows`.
 
     Attributes:
         scale: least and greatest score that people can give.
@@ -73,7 +73,7 @@ def estimate(
     for block in blocks.blocks(scores):
         dataset = block.keys["dataset"]
         scale = (human_scales or {}).get(dataset, HUMAN_SCALE)
-        passes = None if human_pass is None else (human_pass, _on_scale(judge_pass, block.n, scale, human_pass))
+        passes = None if human_pass is None else (human_pass, _rescaled_score(judge_pass, block.n, scale, human_pass))
         options = Options(confidence, scale, passes, reference, margins)
         people = block.items.rename(columns={"human_score": "human"})
         if people["human"].isna().all():
@@ -86,7 +86,7 @@ def estimate(
             items = hidden.assign(judge=judge, everybody=people["human"])
             for criterion, chosen in item_scores.criterion_masks(items["criterion"]):
                 common = block.keys | {"criterion": criterion, "readout": readout, "cluster": "group"}
-                rows += [common | row for row in of_items(items[chosen], options)]
+                rows += [common | row for row in item_rows(items[chosen], options)]
     return multiplicity.adjust(as_table(rows).assign(confidence=confidence, seed=seed), "p")
 
 
@@ -94,10 +94,10 @@ def as_table(rows: list[Row]) -> pd.DataFrame:
     columns = [*KEYS, *WORDS[:-2], "margin", "estimate", "ci_low", "ci_high", "p", "se", "df", "weight"]
     columns += ["n_items", "n_labels", "n_clusters", "n_labelled", "n_effective", "n_unscored", "flag", "method"]
     words = dict.fromkeys(WORDS, "")
-    return tidy.from_rows([words | row for row in rows], columns, {"target": "str"})
+    return tidy.make_table([words | row for row in rows], columns, {"target": "str"})
 
 
-def _on_scale(score: float | None, n: int, scale: Sequence[float], otherwise: float) -> float:
+def _rescaled_score(score: float | None, n: int, scale: Sequence[float], otherwise: float) -> float:
     return otherwise if score is None else scale[0] + (score - 1) * (scale[1] - scale[0]) / (n - 1)
 
 
@@ -109,20 +109,20 @@ def _drawn(items: pd.DataFrame, groups: int | None, seed: int, dataset: str) -> 
     return items["group_id"].isin(rng.choice(labelled, size=groups, replace=False)).to_numpy()
 
 
-def of_items(items: pd.DataFrame, options: Options) -> Iterator[Row]:
+def item_rows(items: pd.DataFrame, options: Options) -> Iterator[Row]:
     targets = [MEAN] if options.passes is None else [MEAN, PASS_RATE]
     candidates = _candidates(items)
     for candidate in [EVERY, *candidates] if len(candidates) > 1 else [EVERY]:
         own = items if candidate == EVERY else items[items["candidate"] == candidate]
         for target in targets:
-            yield from _of_target(own, options, {"target": target, "candidate": candidate})
+            yield from _target_rows(own, options, {"target": target, "candidate": candidate})
     if len(candidates) > 1:
         reference = options.reference if options.reference in candidates else candidates[0]
         for candidate in candidates:
             if candidate != reference:
                 own = items[items["candidate"].isin([candidate, reference])]
                 compared = {"target": DIFFERENCE, "candidate": candidate, "other": reference}
-                yield from _of_target(own, options, compared)
+                yield from _target_rows(own, options, compared)
 
 
 def _candidates(items: pd.DataFrame) -> list[str]:
@@ -130,7 +130,7 @@ def _candidates(items: pd.DataFrame) -> list[str]:
     return sorted(labelled.index[labelled >= corrected.FEWEST])
 
 
-def _of_target(items: pd.DataFrame, options: Options, names: Row) -> Iterator[Row]:
+def _target_rows(items: pd.DataFrame, options: Options, names: Row) -> Iterator[Row]:
     human, judge = (items[column].to_numpy(dtype=float) for column in ("human", "judge"))
     everybody = items["everybody"].to_numpy(dtype=float) if "everybody" in items else human
     group = pd.factorize(items["group_id"], sort=True)[0]
@@ -170,7 +170,7 @@ def _of_target(items: pd.DataFrame, options: Options, names: Row) -> Iterator[Ro
         }
         yield common | shown | _row(HIDDEN, value, "")
     if names["target"] == PASS_RATE:
-        yield from (common | row for row in _by_errors(human, judge, group, options.confidence))
+        yield from (common | row for row in _rogan_gladen_rows(human, judge, group, options.confidence))
     yield from (common | row for row in _labels_needed(sums, options, arguments))
 
 
@@ -194,7 +194,7 @@ def _row(estimator: str, value: corrected.Corrected, flag: str) -> Row:
     return row | value.interval.columns() | {"se": value.se, "df": value.df} | weight
 
 
-def _by_errors(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confidence: float) -> Iterator[Row]:
+def _rogan_gladen_rows(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confidence: float) -> Iterator[Row]:
     by_errors = pass_rates.rogan_gladen(human, judge, group, confidence)
     common = {"estimator": BY_ERRORS, "method": METHODS[BY_ERRORS]}
     yield common | {"quantity": "value", "flag": by_errors.problem} | by_errors.rate.columns()

@@ -113,16 +113,16 @@ def estimate(
             continue
         temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
         for readout, values in block.readouts():
-            parts += _of_readout(block, readout, values, often, temperature, repeats, confidence, seed)
+            parts += _readout_rows(block, readout, values, often, temperature, repeats, confidence, seed)
     columns = [*KEYS, "readout", "cluster", "quantity", "orderings", "repeats", "estimate", "ci_low", "ci_high"]
     types = dict.fromkeys(("orderings", "repeats"), "Int64")
-    table = tidy.from_parts(
+    table = tidy.join_parts(
         parts, [*columns, "repetition_from", "n_items", "n_clusters", "method"], types, (*tidy.BY, "cluster")
     )
     return table.assign(confidence=confidence, seed=seed)
 
 
-def _of_readout(
+def _readout_rows(
     block: blocks.Block,
     readout: Readout,
     values: np.ndarray,

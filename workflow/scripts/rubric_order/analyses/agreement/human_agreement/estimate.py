@@ -70,7 +70,7 @@ def estimate(
                     rows += _corrected(name, own.scored, noise, confidence, clusters)
     columns = [*KEYS, "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high"]
     columns += ["bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed"]
-    return tidy.from_rows(rows, [*columns, "flag", "method", "gold"]).assign(confidence=confidence)
+    return tidy.make_table(rows, [*columns, "flag", "method", "gold"]).assign(confidence=confidence)
 
 
 def _correlations(

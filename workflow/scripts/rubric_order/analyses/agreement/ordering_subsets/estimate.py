@@ -95,12 +95,12 @@ def estimate(
     header = [*KEYS, "readout", "cluster", "design", "k", "quantity", "estimate", "ci_low", "ci_high", "orderings"]
     header += ["n_same", "n_pairs", "n_folds", "n_sets", "complete", "known_from", "target", "n_items", "n_incomplete"]
     types = {"orderings": "str"} | dict.fromkeys(("n_same", "n_pairs", "n_sets"), "float64")
-    table = tidy.from_parts(parts, [*header, "n_clusters", "method"], types)
+    table = tidy.join_parts(parts, [*header, "n_clusters", "method"], types)
     return table.assign(confidence=confidence, seed=seed)
 
 
 def arms(reads: ByOrdering, sets: subsets.Choices, fold: np.ndarray, weights: np.ndarray) -> dict[str, Arm]:
-    def without_choice(sizes: np.ndarray, tables: Sequence[np.ndarray]) -> Arm:
+    def fixed_arm(sizes: np.ndarray, tables: Sequence[np.ndarray]) -> Arm:
         return Arm(sizes, tables[0], tables[1], weights @ tables[0], weights @ tables[1])
 
     group, count = reads.group, np.bincount(reads.group)
@@ -119,17 +119,17 @@ def arms(reads: ByOrdering, sets: subsets.Choices, fold: np.ndarray, weights: np
         of_design[name] = Arm(sizes, held[0], held[1], of_draws[0], of_draws[1], np.column_stack(choice))
     sizes = np.unique(sets.sizes)
     at_random = [subsets.random_squares(reads.means, chance, sizes) for chance in both]
-    of_design[RANDOM] = without_choice(sizes, [resampling.sum_units(part, group) for part in at_random])
+    of_design[RANDOM] = fixed_arm(sizes, [resampling.sum_units(part, group) for part in at_random])
     sizes = sizes[sizes % 2 == 0]
     in_pairs = [subsets.pair_squares(reads.means, chance, reads.reverse, sizes) for chance in both]
     tables = [resampling.sum_units(part, group) for part in in_pairs if part is not None]
     if tables:
-        of_design[PAIRS] = without_choice(sizes, tables)
+        of_design[PAIRS] = fixed_arm(sizes, tables)
     for name, masks in _named(reads):
         of_masks = [subsets.group_squares(reads.means, chance, masks, group) for chance in both]
         if name == "balanced":
             of_masks, masks = [part.mean(axis=1, keepdims=True) for part in of_masks], masks[:1]
-        of_design[name] = without_choice(masks.sum(axis=1), of_masks)
+        of_design[name] = fixed_arm(masks.sum(axis=1), of_masks)
     return of_design
 
 

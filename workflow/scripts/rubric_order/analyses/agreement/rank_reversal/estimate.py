@@ -125,7 +125,7 @@ def estimate(
     columns = [*shared[:-1], "strategy", "other", "n", "readout", "comparison", "quantity", "estimate", "ci_low"]
     columns += ["ci_high", "p", "p_noise", "k", "k_other", "independent", "n_defined", "n_prompts", "n_groups"]
     types = {"k": "int64", "k_other": "int64", "independent": "bool"}
-    table = tidy.from_parts(parts, columns, types, [*shared[:-1], "strategy", "other", "n", "readout"])
+    table = tidy.join_parts(parts, columns, types, [*shared[:-1], "strategy", "other", "n", "readout"])
     method = f"jackknife over groups, Student's t; {halvings} halvings; expected agreement by Greiner's relation; "
     method += "p one-sided, of ties two-sided"
     return multiplicity.adjust(table.assign(method=method, confidence=confidence, seed=seed))

@@ -31,7 +31,7 @@ def paired_rank_difference(
     first: np.ndarray, second: np.ndarray, human: np.ndarray, clusters: np.ndarray, *, confidence: float
 ) -> Row:
     one, other = (agreement.Compared(scores, human, clusters).parts("spearman") for scores in (first, second))
-    return _by_jackknife(one - other, clusters, confidence)
+    return _jackknife_row(one - other, clusters, confidence)
 
 
 def paired_differences(
@@ -44,10 +44,10 @@ def paired_differences(
         "averaging": one.mean - one.single,
         "averaging_baseline": two.mean - two.single,
     }
-    return {name: _by_jackknife(values, clusters, confidence) for name, values in parts.items()}
+    return {name: _jackknife_row(values, clusters, confidence) for name, values in parts.items()}
 
 
-def _by_jackknife(values: np.ndarray, clusters: np.ndarray, confidence: float) -> Row:
+def _jackknife_row(values: np.ndarray, clusters: np.ndarray, confidence: float) -> Row:
     sizes = resampling.part_sizes(clusters)
     if len(values) == len(sizes) + 1 and np.abs(values).max() < ROUNDING:  # the same reads, averaged
         several = len(sizes) > 1
@@ -85,7 +85,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
                 rows += _compared(name, first.take(chosen), second.take(chosen), confidence=confidence)
     columns = [*KEYS, "baseline", "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"]
     columns += ["df", "effective_clusters", "same_repeats", "flag", "n_items", "n_clusters", "method"]
-    table = tidy.from_rows(rows, columns)
+    table = tidy.make_table(rows, columns)
     return multiplicity.adjust(table.assign(confidence=confidence))
 
 

@@ -42,10 +42,10 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
         common = dict(zip(SHARED, key, strict=True)) | {"judge": EVERY}
         datasets = sorted(block["dataset"].unique())
         for dataset in [EVERY, *datasets] if len(datasets) > 1 else datasets:
-            chosen = _with_gaps(block if dataset == EVERY else block[block["dataset"] == dataset])
+            chosen = _add_gaps(block if dataset == EVERY else block[block["dataset"] == dataset])
             rows += (common | {"dataset": dataset} | row for row in _searched(chosen))
     columns = [*KEYS, "outcome", "gap", "removed", "df", "sum_of_squares", "rss", "aic", "n_cells", "offered"]
-    return tidy.from_rows_with_gaps(rows, columns, {"gap": "str"})
+    return tidy.make_table_with_gaps(rows, columns, {"gap": "str"})
 
 
 def _cells(about: Row, block: pd.DataFrame, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
@@ -78,7 +78,7 @@ def _cells(about: Row, block: pd.DataFrame, forms: Mapping[str, Sequence[str]]) 
     return means.dropna(subset=MEASURES).assign(**{key: about[key] for key in SHARED})
 
 
-def _with_gaps(cells: pd.DataFrame) -> pd.DataFrame:
+def _add_gaps(cells: pd.DataFrame) -> pd.DataFrame:
     expected = 1 / cells["n"]
     of_cell = cells.groupby([name for name in CELL if name != "judge"])["win_rate"]
     others = of_cell.transform("size") - 1

@@ -58,7 +58,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
     columns = [*KEYS, "benchmark", "unit_id", "group_id", "task", "candidate", "disagreement", "n_judges"]
     columns += ["consistent", "win_rate", "gap"]
     table = pd.concat(parts) if parts else pd.DataFrame(columns=columns)
-    return tidy.from_rows_with_gaps(table.to_dict("records"), columns)
+    return tidy.make_table_with_gaps(table.to_dict("records"), columns)
 
 
 def _mean(values: np.ndarray) -> np.ndarray:

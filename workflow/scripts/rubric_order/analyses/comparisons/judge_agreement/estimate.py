@@ -39,7 +39,7 @@ def estimate(
         rows += (panel.about | row | _flag(row) for part in parts for row in part)
     columns = [*KEYS, "benchmark", "other", "quantity", "level", "estimate", "ci_low", "ci_high"]
     columns += ["n_judges", "n_values", "n_clusters", "flag"]
-    return tidy.from_rows_with_gaps(rows, columns, {"level": "Int64"}).assign(confidence=confidence)
+    return tidy.make_table_with_gaps(rows, columns, {"level": "Int64"}).assign(confidence=confidence)
 
 
 def _flag(row: Row) -> Row:

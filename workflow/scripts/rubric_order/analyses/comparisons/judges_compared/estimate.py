@@ -39,7 +39,7 @@ def estimate(
         rows += (panel.about | row for part in parts for row in part)
     columns = [*KEYS, "benchmark", "task", "other", "quantity", "estimate", "ci_low", "ci_high", "of_judge", "of_other"]
     columns += ["n_values", "n_clusters", "flag"]
-    return tidy.from_rows_with_gaps(rows, columns).assign(confidence=confidence)
+    return tidy.make_table_with_gaps(rows, columns).assign(confidence=confidence)
 
 
 def _differences(panel: Panel, confidence: float) -> Iterator[Row]:

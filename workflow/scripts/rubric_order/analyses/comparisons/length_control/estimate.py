@@ -51,11 +51,11 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         for key, block in table.groupby(keys, sort=True):
             common = dict(zip(keys, key, strict=True))
             for condition, part in block[~block["condition"].isin(PADDED)].groupby("condition", sort=True):
-                rows += (common | {"varied": condition} | row for row in _of_condition(part, confidence))
-            rows += (common | {"varied": PADDING} | row for row in _of_padding(block, confidence))
+                rows += (common | {"varied": condition} | row for row in _condition_rows(part, confidence))
+            rows += (common | {"varied": PADDING} | row for row in _padding_rows(block, confidence))
     columns = [*keys, "varied", "readout", "candidate", "quantity", "estimate", "ci_low", "ci_high", "n_pairs"]
     columns += ["n_clusters", "flag", "method"]
-    return tidy.from_rows(rows, columns).assign(confidence=confidence)
+    return tidy.make_table(rows, columns).assign(confidence=confidence)
 
 
 def _verdicts(block: pd.DataFrame) -> np.ndarray:
@@ -108,7 +108,7 @@ def _pairs(block: pd.DataFrame, verdict: np.ndarray) -> Pairs:
     )
 
 
-def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
+def _condition_rows(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
     for readout, values in ((Readout.HARD, _verdicts(block)), (Readout.SOFT, _log_odds(block))):
         has_value = ~np.isnan(values)
         part, values = block[has_value], values[has_value]
@@ -145,7 +145,7 @@ def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
                     yield common | row
         if readout == Readout.HARD:
             yield from (common | row for row in _plain(part, pairs, confidence))
-    yield from _of_shares(block, confidence)
+    yield from _share_rows(block, confidence)
 
 
 def _fitted(
@@ -158,7 +158,7 @@ def _fitted(
     return design, some, length_control.fit_difficulties(design, some, clusters).fit
 
 
-def _of_shares(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
+def _share_rows(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
     """Win rates from the probabilities themselves, which can be 0 and 1 in a sure read."""
     values = _shares(block)
     has_value = ~np.isnan(values)
@@ -255,7 +255,7 @@ def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[Row
         yield row | {"n_clusters": ratio.n_clusters, "flag": few, "method": "share; Clopper-Pearson, jackknife's error"}
 
 
-def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
+def _padding_rows(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
     block = block[block["condition"].isin([BASELINE, *PADDED])]
     if block["condition"].nunique() < 2:
         return

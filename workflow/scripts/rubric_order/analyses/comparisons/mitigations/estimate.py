@@ -57,16 +57,16 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     for keys, block in blocks_by([*KEYS, "benchmark"], scores):
         if keys["n"] == 2:
             pairs = _pairs(block)
-            rows += _of_judge(keys, pairs, confidence)
+            rows += _judge_rows(keys, pairs, confidence)
             rows += _anchored(keys, block, confidence)
             others = tuple(value for name, value in keys.items() if name != "judge")
             shared.setdefault(others, {})[keys["judge"]] = pairs
     key_columns = [name for name in (*KEYS, "benchmark") if name != "judge"]
     for key, judges in shared.items():
-        rows += _of_judges(dict(zip(key_columns, key, strict=True)), list(judges.values()), confidence)
+        rows += _panel_rows(dict(zip(key_columns, key, strict=True)), list(judges.values()), confidence)
     columns = [*KEYS, "benchmark", "task", "policy", "gap", "quantity", "estimate", "ci_low", "ci_high", "calls"]
     columns += ["n_pairs", "n_clusters", "flag"]
-    return tidy.from_rows_with_gaps(rows, columns, {"gap": "str", "calls": "Int64"}).assign(confidence=confidence)
+    return tidy.make_table_with_gaps(rows, columns, {"gap": "str", "calls": "Int64"}).assign(confidence=confidence)
 
 
 class Policy(NamedTuple):
@@ -108,7 +108,7 @@ def _pairs(block: pd.DataFrame) -> pd.DataFrame:
     return pairs.assign(gap=human[:, 0] - human[:, 1], longer=np.array(longer, dtype=float))
 
 
-def _of_judge(about: Row, pairs: pd.DataFrame, confidence: float) -> Iterator[Row]:
+def _judge_rows(about: Row, pairs: pd.DataFrame, confidence: float) -> Iterator[Row]:
     for task, gap, part in _parts(pairs):
         first, second = part["first"].to_numpy(), part["second"].to_numpy()
         policies = list(POLICIES) if not np.isnan(second).any() else ["one_order"]
@@ -135,7 +135,7 @@ def _anchored(about: Row, block: pd.DataFrame, confidence: float) -> Iterator[Ro
     parts = {str(name): part for name, part in block.groupby("criterion", sort=True)}
     if OVERALL not in parts or len(parts) < 3:
         return
-    frames = {name: _by_candidates(_pairs(part)) for name, part in parts.items()}
+    frames = {name: _index_candidates(_pairs(part)) for name, part in parts.items()}
     frames = {name: pairs for name, pairs in frames.items() if len(pairs) and pairs["second"].notna().all()}
     whole = frames.pop(OVERALL, None)
     if whole is None or len(frames) < 2:
@@ -168,12 +168,12 @@ def _most(mean: np.ndarray) -> np.ndarray:
     return (np.sign(np.round(mean - 0.5, 9)) + 1) / 2
 
 
-def _by_candidates(pairs: pd.DataFrame) -> pd.DataFrame:
+def _index_candidates(pairs: pd.DataFrame) -> pd.DataFrame:
     keys = pairs["group_id"] + "\n" + pairs["candidates"].map(lambda names: "\n".join(map(str, names)))
     return pairs.set_index([keys])[~keys.duplicated(keep=False).to_numpy()]
 
 
-def _of_judges(about: Row, judges: list[pd.DataFrame], confidence: float) -> Iterator[Row]:
+def _panel_rows(about: Row, judges: list[pd.DataFrame], confidence: float) -> Iterator[Row]:
     judges = [pairs for pairs in judges if len(pairs) and pairs["second"].notna().all()]
     common = sorted(set.intersection(*(set(pairs.index) for pairs in judges))) if len(judges) >= LEAST_JUDGES else []
     if not common:
@@ -207,11 +207,11 @@ def _parts(pairs: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     tasks = sorted(pairs["task"].unique())
     for task in [EVERY, *(tasks if len(tasks) > 1 else [])] if tasks else []:
         chosen = pairs if task == EVERY else pairs[pairs["task"] == task]
-        for gap, part in _by_gap(chosen):
+        for gap, part in _gap_pairs(chosen):
             yield task, gap, part
 
 
-def _by_gap(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+def _gap_pairs(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     size = pairs["gap"].abs()
     if not (size > 0).any():
         return
@@ -275,10 +275,10 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
         sign = np.sign(pairs["gap"].to_numpy())
         more = sign * (np.mean(drawn, axis=0) - np.mean(policy.usual, axis=0))
         yield {"quantity": "gain"} | _mean(more, pairs["group_id"].to_numpy(), confidence) | sizes
-    yield from _by_construction(pairs, policy, confidence, sizes)
+    yield from _order_rows(pairs, policy, confidence, sizes)
 
 
-def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, sizes: Row) -> Iterator[Row]:
+def _order_rows(pairs: pd.DataFrame, policy: Policy, confidence: float, sizes: Row) -> Iterator[Row]:
     if policy.name in OF_BOTH_ORDERS:
         yield {"quantity": "consistency", "estimate": 1.0} | sizes
         yield {"quantity": "first_place", "estimate": 0.0} | sizes

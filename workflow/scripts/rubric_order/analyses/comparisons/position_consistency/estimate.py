@@ -51,14 +51,14 @@ def estimate(
             prepared = comparison_reads.prepared(comparison_reads.use_first_verdicts(block), None)
         else:
             prepared = comparison_reads.prepared(block, forms.get(keys["benchmark"]))
-        rows += _of_block(keys, prepared, confidence, rules)
+        rows += _block_rows(keys, prepared, confidence, rules)
     columns = [*KEYS, "benchmark", "task", "cluster", "quantity", "estimate", "ci_low", "ci_high", "sd"]
     columns += ["n_values", "n_clusters", "flag", "method"]
     columns.insert(columns.index("quantity") + 1, "position")
-    return tidy.from_rows(rows, columns, {"position": "Int8"}).assign(confidence=confidence)
+    return tidy.make_table(rows, columns, {"position": "Int8"}).assign(confidence=confidence)
 
 
-def _of_block(about: Row, block: pd.DataFrame, confidence: float, rules: str) -> Iterator[Row]:
+def _block_rows(about: Row, block: pd.DataFrame, confidence: float, rules: str) -> Iterator[Row]:
     p, strategy = about["n"], about["strategy"]
     run = comparison_reads.first_run(block)
     orders = int(run.groupby("unit_id")["order"].size().max())

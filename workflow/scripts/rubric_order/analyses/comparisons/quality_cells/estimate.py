@@ -46,7 +46,7 @@ def estimate(
     columns = [*KEYS, "benchmark", "candidate", "task", "kind", "win_rate", "position_consistency"]
     columns += ["preference_fairness", "n_values"]
     rows = pd.concat(parts, ignore_index=True).to_dict("records") if parts else []
-    return tidy.from_rows_with_gaps(rows, columns)
+    return tidy.make_table_with_gaps(rows, columns)
 
 
 def _cells(table: pd.DataFrame) -> pd.DataFrame:

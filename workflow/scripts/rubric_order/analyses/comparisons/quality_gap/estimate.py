@@ -36,10 +36,10 @@ def estimate(
                     same = setting | {"judge": judge, "kind": kind}
                     rows += (same | row for row in _slopes(part, kind, confidence))
                     if not quality_gap.few_cells(part, kind):
-                        rows += (same | row for row in _by_bin(part, kind, int(setting["n"]), confidence))
+                        rows += (same | row for row in _bin_rows(part, kind, int(setting["n"]), confidence))
     columns = [*KEYS, "benchmark", "kind", "quantity", "bin", "gap", "estimate", "ci_low", "ci_high", "p"]
     columns += ["n_values", "n_clusters", "flag"]
-    return tidy.from_rows_with_gaps(rows, columns, {"bin": "Int64"}).assign(confidence=confidence)
+    return tidy.make_table_with_gaps(rows, columns, {"bin": "Int64"}).assign(confidence=confidence)
 
 
 def _slopes(block: pd.DataFrame, kind: str, confidence: float) -> Iterator[Row]:
@@ -66,7 +66,7 @@ def _few(count: int) -> str:
     return flags.FEW_CLUSTERS if count < FEW_CLUSTERS else ""
 
 
-def _by_bin(block: pd.DataFrame, kind: str, p: int, confidence: float) -> Iterator[Row]:
+def _bin_rows(block: pd.DataFrame, kind: str, p: int, confidence: float) -> Iterator[Row]:
     which = quality_gap.bins(block[kind].to_numpy(dtype=float), BINS)
     for number in range(1, which.max() + 2 if which.any() else 1):
         part = block[which == number - 1]

@@ -48,13 +48,13 @@ def estimate(
         reads = reads[reads["winner"] != series.NONE]
         if len(reads):
             rng = randomness.generator(seed, "strengths", *map(str, common.values()))
-            rows += (common | row for row in _of_block(reads, common["n"], confidence, resamples, rng))
+            rows += (common | row for row in _block_rows(reads, common["n"], confidence, resamples, rng))
     columns = [*keys, "model", "candidate", "quantity", "position", "estimate", "ci_low", "ci_high"]
     columns += ["n_reads", "n_clusters", "flag"]
-    return tidy.from_rows_with_gaps(rows, columns).assign(confidence=confidence)
+    return tidy.make_table_with_gaps(rows, columns).assign(confidence=confidence)
 
 
-def _of_block(
+def _block_rows(
     reads: pd.DataFrame, p: int, confidence: float, resamples: int, rng: np.random.Generator
 ) -> Iterator[Row]:
     choices, candidates = _choices(reads, p)
@@ -74,10 +74,10 @@ def _of_block(
         values[told] = (weights @ strengths.found.coefficients)[told].round(DIGITS)
         common = {"model": model, "n_reads": strengths.reads}
         yield from (
-            common | row for row in _of_candidates(strengths, weights, candidates, values, confidence, resamples, rng)
+            common | row for row in _candidate_rows(strengths, weights, candidates, values, confidence, resamples, rng)
         )
         if model == "with places":
-            yield from (common | row for row in _of_places(strengths, len(candidates), p, choices, confidence))
+            yield from (common | row for row in _place_rows(strengths, len(candidates), p, choices, confidence))
             if p == 2 and choices.tie.all():
                 yield {"n_reads": len(choices.shown)} | _rao_kupper(choices, len(candidates), confidence)
         why = strengths.found.problem or (NOT_TOLD if not told[strengths.connected].all() else "")
@@ -124,7 +124,7 @@ def _contrasts(found: method.Strengths, count: int, origin: int | None) -> np.nd
     return weights - mean
 
 
-def _of_candidates(
+def _candidate_rows(
     found: method.Strengths,
     weights: np.ndarray,
     names: list[str],
@@ -161,7 +161,7 @@ def _of_candidates(
         yield common | {"quantity": "rank"} | rank.columns()
 
 
-def _of_places(
+def _place_rows(
     found: method.Strengths, count: int, p: int, choices: method.Choices, confidence: float
 ) -> Iterator[Row]:
     k = len(found.found.coefficients)

@@ -145,4 +145,4 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     columns = [*KEYS, "readout", "model", "quantity", "criterion", "position", "estimate", "se", "ci_low", "ci_high"]
     columns += ["p"]
     columns += ["n_texts", "n_groups", "n_scores", "method", "confidence"]
-    return multiplicity.adjust(tidy.from_rows_with_gaps(rows, columns))
+    return multiplicity.adjust(tidy.make_table_with_gaps(rows, columns))

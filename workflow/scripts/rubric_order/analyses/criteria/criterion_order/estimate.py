@@ -300,6 +300,6 @@ def estimate(
         )
         by = levels.lowest_of(reads) - 1  # in panels, the lowest score is 1
         rows += [common | (_moved(row, by) if row["quantity"] == "mean" else row) for row in panel_rows]
-    table = tidy.from_rows_with_gaps(rows, ESTIMATES)
+    table = tidy.make_table_with_gaps(rows, ESTIMATES)
     by_text = multiplicity.adjust(table)
     return multiplicity.adjust(by_text.rename(columns={"n_tests": "n_tests_texts"}), "p_cluster", name="p_cluster")

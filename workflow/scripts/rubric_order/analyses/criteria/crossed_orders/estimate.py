@@ -128,7 +128,7 @@ def estimate(
             rows += [common | row for row in estimates]
     columns = [*KEYS, "quantity", "criterion_position", "position", "estimate", "ci_low", "ci_high", "p", "n_texts"]
     columns += ["n_groups", "n_scores", "n_failed", "n_pairs", "method", "confidence", "seed"]
-    return multiplicity.adjust(tidy.from_rows_with_gaps(rows, columns))
+    return multiplicity.adjust(tidy.make_table_with_gaps(rows, columns))
 
 
 def _tests(reads: pd.DataFrame, n: int) -> list[Row]:

@@ -145,7 +145,7 @@ def estimate(
                 rows.append(common | row | jackknife.interval.columns())
     columns = [*KEYS, "readout", "basis", "quantity", "estimate", "ci_low", "ci_high", "p", "n_texts", "n_groups"]
     columns += ["n_criteria", "n_reads", "flag", "method"]
-    table = tidy.from_rows_with_gaps(rows, columns)
+    table = tidy.make_table_with_gaps(rows, columns)
     table = multiplicity.adjust(table)
     return table.assign(confidence=confidence)
 

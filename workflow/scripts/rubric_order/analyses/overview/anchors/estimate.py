@@ -24,12 +24,12 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     ``order``: mean score in the usual ordering less that over all reads. ``ends``: share of selections at the first
     position less that at the last. ``failed``: share of reads without a written score (readout ``hard``).
     """
-    parts = [part for block in blocks.blocks(scores) for part in _of_block(block)]
+    parts = [part for block in blocks.blocks(scores) for part in _block_rows(block)]
     columns = [*KEYS, "readout", "quantity", "group_id", "estimate", "n_items", "items", "suite"]
-    return tidy.from_parts(parts, columns, {"items": "str"}, by=KEYS)
+    return tidy.join_parts(parts, columns, {"items": "str"}, by=KEYS)
 
 
-def _of_block(block: blocks.Block) -> Iterator[tuple[Row, Row]]:
+def _block_rows(block: blocks.Block) -> Iterator[tuple[Row, Row]]:
     group = block.units("group")
     sizes = np.bincount(group)
     _, first = np.unique(group, return_index=True)
@@ -71,13 +71,13 @@ def _quantities(block: blocks.Block) -> Iterator[tuple[Readout, str, np.ndarray]
         if column not in block.table or not block.table[column].notna().any():
             continue
         scores = block.table[column].to_numpy(dtype=float, na_value=np.nan)
-        mean = _by_item(block, scores)
+        mean = _item_means(block, scores)
         yield readout, "score", mean
         if varied:
-            yield readout, "order", _by_item(block, np.where(usual, scores, np.nan)) - mean
+            yield readout, "order", _item_means(block, np.where(usual, scores, np.nan)) - mean
         if block.crossed:
-            yield readout, "ends", _by_item(block, _ends(block, readout))
-    yield Readout.HARD, "failed", _by_item(block, block.table["score"].isna().to_numpy(dtype=float))
+            yield readout, "ends", _item_means(block, _ends(block, readout))
+    yield Readout.HARD, "failed", _item_means(block, block.table["score"].isna().to_numpy(dtype=float))
 
 
 def _ends(block: blocks.Block, readout: Readout) -> np.ndarray:
@@ -96,7 +96,7 @@ def _ends(block: blocks.Block, readout: Readout) -> np.ndarray:
     return ends
 
 
-def _by_item(block: blocks.Block, values: np.ndarray) -> np.ndarray:
+def _item_means(block: blocks.Block, values: np.ndarray) -> np.ndarray:
     has_value = ~np.isnan(values)
     counts = np.bincount(block.item[has_value], minlength=len(block.items))
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -25,13 +25,13 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     rows: list[Row] = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         several = table["question"] != ""
-        rows += _of_scores(table[~several])
-        rows += _of_criteria(table[several])
-    table = tidy.from_rows(rows, columns, {"position": "str"})
+        rows += _score_rows(table[~several])
+        rows += _criterion_rows(table[several])
+    table = tidy.make_table(rows, columns, {"position": "str"})
     return table.sort_values(columns[:-2], kind="stable", ignore_index=True)
 
 
-def _of_scores(table: pd.DataFrame) -> Iterator[Row]:
+def _score_rows(table: pd.DataFrame) -> Iterator[Row]:
     for block in blocks.blocks(table):
         n, shown = block.n, block.shown
         reason, reasons = pd.factorize(block.table["failure"], sort=True)  # -1 for a read that did not fail
@@ -50,7 +50,7 @@ def _of_scores(table: pd.DataFrame) -> Iterator[Row]:
                     yield block.keys | cell | {"n_scores": n_scores, "n_failed": count}
 
 
-def _of_criteria(table: pd.DataFrame) -> list[Row]:
+def _criterion_rows(table: pd.DataFrame) -> list[Row]:
     if table.empty:
         return []
     # The rows of a read are its criteria in canonical order.

@@ -50,10 +50,10 @@ def _rows(dataset: str, block: pd.DataFrame, confidence: float) -> Iterator[Row]
             if by in ("all", "level"):
                 slots = part.groupby(SLOT, sort=True)["accepted"].any().reset_index()
                 yield common | _share("slots_accepted", slots["accepted"], slots["group_id"], confidence)
-            yield from (common | row for row in _of_attempts(part, confidence))
+            yield from (common | row for row in _attempt_rows(part, confidence))
 
 
-def _of_attempts(part: pd.DataFrame, confidence: float) -> Iterator[Row]:
+def _attempt_rows(part: pd.DataFrame, confidence: float) -> Iterator[Row]:
     yield _share("written", part["text"].notna(), part["group_id"], confidence)
     texts = part[part["text"].notna()]
     yield _share("accepted", texts["accepted"], texts["group_id"], confidence)

@@ -165,9 +165,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         agreement: dict[tuple[Any, ...], list[Row]] = {}
         settings: dict[tuple[Any, ...], list[Block]] = {}
         for block in blocks.blocks(table):
-            of_block = [block.keys | row for row in _of_block(block, seed)]
+            of_block = [block.keys | row for row in _block_rows(block, seed)]
             rows += of_block
-            for readout, estimates in _of_orderings(block):
+            for readout, estimates in _ordering_sets(block):
                 rows += [block.keys | {"readout": readout} | row for row in _canonical(estimates, confidence, seed)]
                 everywhere = *(block.keys | {"dataset": EVERY}).values(), readout
                 shared.setdefault(everywhere, []).append(estimates)
@@ -187,7 +187,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     columns = [*KEYS, "baseline", "readout", "quantity", "position", "ordering", "estimate", "error", "n_items"]
     columns += ["n_reads", "low", "high"]
     rows = [{"baseline": "", "ordering": ""} | row for row in rows]
-    estimates = tidy.from_rows_with_gaps(rows, columns)
+    estimates = tidy.make_table_with_gaps(rows, columns)
     width = special.ndtri((1 + confidence) / 2) * np.sqrt(2) * estimates["error"]
     ranked = estimates["quantity"].isin(RANKS)
     low = (estimates["estimate"] - width).where(~estimates["quantity"].isin(COUNTED), lambda ends: ends.clip(lower=0))
@@ -213,7 +213,7 @@ class _Shared(NamedTuple):
     reads: int
 
 
-def _of_orderings(block: Block) -> Iterator[tuple[str, _Shared]]:
+def _ordering_sets(block: Block) -> Iterator[tuple[str, _Shared]]:
     if block.keys["strategy"] not in shared_orderings.SHARED:
         return
     for readout, values in block.readouts():
@@ -299,7 +299,7 @@ def _reversals(one: Block, two: Block, seed: int) -> Iterator[Row]:
                     yield common | {"quantity": name} | _named(value_and_error)
 
 
-def _of_block(block: Block, seed: int) -> Iterator[Row]:
+def _block_rows(block: Block, seed: int) -> Iterator[Row]:
     counts = selections.counts(block, Readout.HARD)
     if counts.sum() > 0:
         common = {"readout": Readout.HARD, "n_items": len(block.items), "n_reads": counts.sum()}

@@ -82,15 +82,15 @@ def estimate(
     parts = [
         part
         for key, sources in sorted(sources_by_key.items())
-        for part in _of_sources(key, sources, shown[key], lowest[key], **options)
+        for part in _source_rows(key, sources, shown[key], lowest[key], **options)
     ]
     key_columns = [*KEYS, "readout", "cluster"]
     columns = [*key_columns, "quantity", "ordering", "estimate", "ci_low", "ci_high", "noise"]
-    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"], by=key_columns)
+    table = tidy.join_parts(parts, [*columns, "n_items", "n_clusters", "method"], by=key_columns)
     return table.assign(confidence=confidence, seed=seed)
 
 
-def _of_sources(
+def _source_rows(
     key: tuple[Any, ...],
     sources: dict[str, Source],
     orderings: np.ndarray,
@@ -114,8 +114,8 @@ def _of_sources(
         common["n_clusters"] = sum(len(sources[name].table) for name in used)
         by = levels.common([lowest[name] for name in used]) - 1  # in `orderings`, levels are counted from 1
         written = np.array([" ".join(map(str, ordering + by)) for ordering in orderings], dtype=object)
-        rows = [*_of_each_ordering([whole[name] for name in used], orderings, written, confidence)]
-        rows += _with_interval(held_out[dataset], confidence)
+        rows = [*_ordering_rows([whole[name] for name in used], orderings, written, confidence)]
+        rows += _interval_rows(held_out[dataset], confidence)
         yield from ((common | {"quantity": quantity}, row) for quantity, row in rows)
         table = np.concatenate([sources[name].table[:, : everything["n"] ** 2] for name in used])
         costs = _held_out_costs(table, np.concatenate([firsts[name] for name in used], axis=1), orderings)
@@ -168,7 +168,7 @@ def folded_excess(z: np.ndarray) -> np.ndarray:
     return np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2) - 2 * z * special.ndtr(-z)
 
 
-def without_noise(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def noise_free_distance(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     away = shares - 1 / shares.shape[-1]
     z = np.divide(np.abs(away), error, out=np.full(away.shape, np.inf), where=error > 0)
     excess = np.where(error > 0, error * folded_excess(np.where(np.isinf(z), 0, z)), 0)
@@ -190,7 +190,7 @@ def _costs(table: np.ndarray, units: np.ndarray, orderings: np.ndarray) -> tuple
     shares, influence = _shares_and_influence(table, units, n)
     number = int(units.sum())
     error = np.sqrt(np.square(influence).sum(axis=0) * (number / (number - 1) if number > 1 else np.nan))
-    distance, slope = without_noise(shares, error)
+    distance, slope = noise_free_distance(shares, error)
     return distance[orderings - 1, places].sum(axis=-1), (influence * slope)[:, orderings - 1, places].sum(axis=-1)
 
 
@@ -255,19 +255,19 @@ def _cross_fit(
 def _held_out(chosen: np.ndarray, pearson: np.ndarray | None, canonical: int) -> dict[str, np.ndarray]:
     if pearson is None:
         return {}
-    correlations = _of_choice("heldout_pearson", chosen, pearson, canonical)
+    correlations = _choice_values("heldout_pearson", chosen, pearson, canonical)
     own = correlations["heldout_pearson_chosen"]
     correlations["heldout_pearson_gained"] = own - correlations["heldout_pearson_canonical"]
     correlations["heldout_pearson_over_mean"] = own - correlations["heldout_pearson_mean"]
     return correlations
 
 
-def _of_choice(name: str, chosen: np.ndarray, values: np.ndarray, canonical: int) -> dict[str, np.ndarray]:
+def _choice_values(name: str, chosen: np.ndarray, values: np.ndarray, canonical: int) -> dict[str, np.ndarray]:
     of_chosen = np.where(chosen == 0, 0, chosen * values).sum(axis=1)
     return {f"{name}_chosen": of_chosen, f"{name}_canonical": values[:, canonical], f"{name}_mean": values.mean(axis=1)}
 
 
-def _of_each_ordering(
+def _ordering_rows(
     sums: list[Sums], orderings: np.ndarray, written: np.ndarray, confidence: float
 ) -> Iterator[tuple[str, Row]]:
     whole = _pooled(sums)
@@ -278,16 +278,16 @@ def _of_each_ordering(
     present = np.ma.masked_invalid(shares[1:])  # type: ignore[no-untyped-call]  # of numpy
     error = np.sqrt(2 / np.pi) * present.std(axis=0).filled(0)
     noise = error[orderings - 1, np.arange(orderings.shape[1])].sum(axis=1)
-    for quantity, row in _with_interval({"cost": costs}, confidence):
+    for quantity, row in _interval_rows({"cost": costs}, confidence):
         yield quantity, ordering_column | row | {"noise": noise}
     yield "chosen_share", ordering_column | {"estimate": cheapest(costs[1:]).mean(axis=0)}
     if whole.pearson is not None:
         ranks = np.stack([shared_orderings.rank_of(whole.pearson, place) for place in range(len(orderings))], axis=1)
-        for quantity, row in _with_interval({"pearson": whole.pearson, "pearson_rank": ranks}, confidence):
+        for quantity, row in _interval_rows({"pearson": whole.pearson, "pearson_rank": ranks}, confidence):
             yield quantity, ordering_column | row
 
 
-def _with_interval(values: dict[str, np.ndarray], confidence: float) -> Iterator[tuple[str, Row]]:
+def _interval_rows(values: dict[str, np.ndarray], confidence: float) -> Iterator[tuple[str, Row]]:
     for quantity, table in values.items():
         table = table.reshape(len(table), -1)
         low, high = resampling.percentile_interval(table[1:], confidence)

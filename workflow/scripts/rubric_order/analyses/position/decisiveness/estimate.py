@@ -30,17 +30,17 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
     option, mean over reads. `known_share`: share of reads with option probabilities. `commonest_score`: the lowest if
     several.
     """
-    rows = [_of_block(block) for block in blocks.blocks(scores)]
+    rows = [_block_row(block) for block in blocks.blocks(scores)]
     columns = [*KEYS, "n_items", "n_groups", "effective_groups", "heaviest_group", "n_reads", "n_failed"]
     columns += ["n_orderings", "crossed"]
     columns += ["commonest_score", "commonest_share", "discordant_share", "top_probability"]
     columns += ["shared", "balanced", "fewest", "most", "known_share", "exponent", "exponent_low", "exponent_high"]
     types = dict.fromkeys(("crossed", "shared", "balanced"), "bool") | dict.fromkeys(("fewest", "most"), "int64")
     types["commonest_score"] = "Int8"
-    return tidy.from_rows(rows, [*columns, "n_copies", "copies", "failures", "causes"], types)
+    return tidy.make_table(rows, [*columns, "n_copies", "copies", "failures", "causes"], types)
 
 
-def _of_block(block: blocks.Block) -> Row:
+def _block_row(block: blocks.Block) -> Row:
     scored = block.table["score"].notna()
     scores = block.table.loc[scored, "score"].to_numpy(dtype=int)
     sizes = block.items["group_id"].value_counts(sort=False).to_numpy()

@@ -46,7 +46,7 @@ def estimate(
     effects = _effects(score_effects, position_preference, strategy_comparison, condition_comparison)
     rows = [row for name, of_name in effects.items() for row in _tested(name, margins[name], of_name, level)]
     columns = [*KEYS, "baseline", "other", "readout", "cluster", "quantity", "margin", "estimate", "low", "high", "p"]
-    table = tidy.from_rows(rows, [*columns, "verdict", "flag", "n_effects", "n_clusters", "method"])
+    table = tidy.make_table(rows, [*columns, "verdict", "flag", "n_effects", "n_clusters", "method"])
     return table.assign(level=level)
 
 

@@ -83,7 +83,7 @@ def estimate(
     columns = [*KEYS, "readout", "cluster", "compared", "one", "other", "quantity", "estimate", "se", "ci_low"]
     columns += ["ci_high"]
     columns += ["p", "of_one", "of_other", "n_clusters", "sweep", "swept_judge", "method"]
-    table = tidy.from_rows_with_gaps(rows, columns).assign(confidence=confidence)
+    table = tidy.make_table_with_gaps(rows, columns).assign(confidence=confidence)
     return multiplicity.adjust(table)
 
 
@@ -218,7 +218,7 @@ def _combined(parts: list[tuple[float, Measured]], confidence: float) -> Iterato
             row = {"quantity": name, "n_clusters": cluster_robust.counted(moved)}
             if name == SELECTION:
                 selections = [(weight, of.selection) for weight, of in parts if of.selection is not None]
-                yield row | _of_selections(selections, number, total, confidence)
+                yield row | _selection_interval(selections, number, total, confidence)
             else:
                 yield row | cluster_robust.interval(total, moved, confidence)
 
@@ -230,7 +230,7 @@ def _numbered(parts: list[Measured]) -> np.ndarray:
     return pd.factorize(dataset * len(ids) + code)[0]
 
 
-def _of_selections(
+def _selection_interval(
     parts: list[tuple[float, Selection]], number: np.ndarray, total: float, confidence: float
 ) -> dict[str, float]:
     chance = np.array([max(of.raw - of.estimate, ROUNDING) for _, of in parts])

@@ -89,7 +89,7 @@ def estimate(
                 rows += [labelled | row for row in _parts(measured, exact, confidence)]
     columns = [*KEYS, "readout", "cluster", "choice", "quantity", "part", "estimate", "ci_low", "ci_high"]
     columns += ["known_from", "n_items", "n_incomplete", "n_clusters", "method"]
-    return tidy.from_rows(rows, columns).assign(confidence=confidence, seed=seed)
+    return tidy.make_table(rows, columns).assign(confidence=confidence, seed=seed)
 
 
 def _measured(

@@ -43,13 +43,13 @@ def estimate(
             continue
         temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
         for readout, values in block.readouts():
-            for row in _of_readout(block, readout, values, temperature, confidence, level, margin, clusters):
+            for row in _readout_rows(block, readout, values, temperature, confidence, level, margin, clusters):
                 rows.append(block.keys | {"readout": readout} | _judged(row, margin))
     columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "low", "high", "chance"]
     columns += ["margin", "verdict", "known_from", "n_orderings", "n_items", "n_clusters"]
     columns += ["flag", "method", "logarithm"]
     rows = [{"logarithm": False} | row for row in rows]
-    return tidy.from_rows(rows, columns, {"logarithm": "bool"}).assign(confidence=confidence, level=level)
+    return tidy.make_table(rows, columns, {"logarithm": "bool"}).assign(confidence=confidence, level=level)
 
 
 def _judged(row: Row, margin: float) -> Row:
@@ -129,7 +129,7 @@ class _Cells:
         return reads.reshape(2, *self.shape)
 
 
-def _of_readout(
+def _readout_rows(
     block: blocks.Block,
     readout: Readout,
     values: np.ndarray,
@@ -142,7 +142,7 @@ def _of_readout(
     cells = _Cells(block)
     read = values[block.item, block.column]
     means, repeated = cells.means(read), cells.variances(read)
-    enough = _in_every_ordering(repeated)
+    enough = _repeats_everywhere(repeated)
     if enough and readout == Readout.HARD and temperature != 0 and repetition.copied(block):
         enough = False
     if enough:
@@ -150,7 +150,7 @@ def _of_readout(
     elif readout == Readout.SOFT:
         noise, source = np.where(np.isnan(means), np.nan, 0.0), spread.EXACT
     else:
-        noise, source = _by_temperature(block, cells, readout, values, temperature)
+        noise, source = _expected_variances(block, cells, readout, values, temperature)
     several = (~np.isnan(means)).sum(axis=1) > 1
     if not several.any():
         return
@@ -174,7 +174,7 @@ def _of_readout(
             times = cells.counts(read)[several]
             reads = spread.single_reads(means[several], noise[several], times, unit, known=source != spread.UNKNOWN)
             method = f"jackknife over {cluster}s of the logarithm, Student's t by sizes of {cluster}s"
-            for row in _of_few(*reads, unit, drawn_from, confidence, level, margin):
+            for row in _few_read_rows(*reads, unit, drawn_from, confidence, level, margin):
                 yield common | {"chance": np.nan, "method": f"draws without replacement; {method}"} | row
 
 
@@ -185,7 +185,7 @@ def _shares_orderings(block: blocks.Block, cells: _Cells) -> bool:
     return bool(cells.shared and design.common.all() and few and asked >= 1 - MOST_MISSING)
 
 
-def _of_few(
+def _few_read_rows(
     most: spread.SingleReads,
     least: spread.SingleReads,
     unit: np.ndarray,
@@ -228,11 +228,11 @@ def _few(
     return row | {"ci_low": lower["ci_low"], "low": lower["low"]}
 
 
-def _in_every_ordering(repeated: np.ndarray) -> bool:
+def _repeats_everywhere(repeated: np.ndarray) -> bool:
     return bool(((~np.isnan(repeated)).mean(axis=0) >= 0.5).all())
 
 
-def _by_temperature(
+def _expected_variances(
     block: blocks.Block, cells: _Cells, readout: Readout, values: np.ndarray, temperature: float | None
 ) -> tuple[np.ndarray, str]:
     variances = repetition.variances(block, readout, values, temperature)
@@ -264,9 +264,9 @@ def _changes(
         return
     unit = pd.factorize(prompts["group_id"])[0] if cluster == "group" else np.arange(len(prompts))
     if readout == Readout.SOFT:
-        moved, chance = _flips(_of_candidates(np.round(cells.means(read), SAME), rows), reference), 0.0
+        moved, chance = _flips(_candidate_scores(np.round(cells.means(read), SAME), rows), reference), 0.0
     elif repeats:
-        one, two = (_of_candidates(scores, rows) for scores in cells.first_two(read))
+        one, two = (_candidate_scores(scores, rows) for scores in cells.first_two(read))
         by_chance = rankings.compare_rankings(one, two).top1_flip  # shape (orderings, prompts)
         others = np.delete(by_chance, reference, axis=0)
         chances = (others.mean(axis=0) + by_chance[reference]) / 2
@@ -276,7 +276,7 @@ def _changes(
     yield "best_changed", moved, chance, unit
 
 
-def _of_candidates(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _candidate_scores(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
     padded = np.vstack([values, np.full(values.shape[1], np.nan)])  # row -1 is for a missing candidate
     return np.moveaxis(padded[rows], 2, 0)
 

@@ -37,13 +37,16 @@ def estimate(
         p.setdefault((*key, cluster), {})[readout, test] = value
     deciding = _deciding(decisiveness, position_preference)
     rows = [
-        row for key, p_values in p.items() if key[:-1] in deciding for row in _of_key(key, p_values, deciding[key[:-1]])
+        row
+        for key, p_values in p.items()
+        if key[:-1] in deciding
+        for row in _key_rows(key, p_values, deciding[key[:-1]])
     ]
     columns = [*KEYS, "cluster", "readout", "test", "p", "p_card", "finding", "level", "n_tests"]
-    return tidy.from_rows(rows, columns, {"finding": "bool"})
+    return tidy.make_table(rows, columns, {"finding": "bool"})
 
 
-def _of_key(key: tuple[Any, ...], p: dict[method.Test, float], by: method.Deciding) -> Iterator[Row]:
+def _key_rows(key: tuple[Any, ...], p: dict[method.Test, float], by: method.Deciding) -> Iterator[Row]:
     keys = dict(zip([*KEYS, "cluster"], key, strict=True))
     adjusted = method.adjusted(p, keys["n"], by)
     for (readout, test), value in adjusted.items():
@@ -87,14 +90,14 @@ def _selection(position_selection: pd.DataFrame) -> pd.DataFrame:
 
 def _preference(position_preference: pd.DataFrame) -> list[pd.DataFrame]:
     kinds = (("no_preference", method.PREFERENCE, "p_cluster"), ("interaction", method.INTERACTION, "p"))
-    return [_of_kind(position_preference, *kind) for kind in kinds]
+    return [_select_tests(position_preference, *kind) for kind in kinds]
 
 
 def _points(score_effects: pd.DataFrame) -> list[pd.DataFrame]:
     kinds = (("order_test", method.POINTS, "p_order"), ("usual_minus_balanced", method.USUAL, "p_order"))
-    return [_of_kind(score_effects, *kind) for kind in kinds]
+    return [_select_tests(score_effects, *kind) for kind in kinds]
 
 
-def _of_kind(table: pd.DataFrame, quantity: str, test: str, column: str) -> pd.DataFrame:
+def _select_tests(table: pd.DataFrame, quantity: str, test: str, column: str) -> pd.DataFrame:
     part = table[table["quantity"] == quantity]
     return part[_SAME].assign(test=test, p=part[column].astype(float))

@@ -65,7 +65,7 @@ def estimate(
     columns = [*KEYS, "readout", "cluster", "quantity", "position"]
     columns += ["estimate", "se", "df", "ci_low", "ci_high", "p", "p_cluster", "effective_clusters"]
     columns += ["flag", "unit", "temperature", "differing", "n_pairs", "n_items", "n_clusters", "n_reads", "method"]
-    table = tidy.from_rows(rows, columns, types={"position": "Int8"})
+    table = tidy.make_table(rows, columns, types={"position": "Int8"})
     return multiplicity.adjust(table.assign(confidence=confidence), "p_cluster")
 
 

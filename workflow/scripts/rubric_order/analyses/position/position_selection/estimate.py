@@ -34,15 +34,15 @@ def estimate(
     `uniformity.detectable_v`; ``cramers_v_corrected_reads`` takes reads as independent.
     """
     options = {"resamples": resamples, "confidence": confidence}
-    rows = [row for block in blocks.blocks(scores) for row in _of_block(block, seed, near_uniform, options, clusters)]
+    rows = [row for block in blocks.blocks(scores) for row in _block_rows(block, seed, near_uniform, options, clusters)]
     columns = [*KEYS, "readout", "cluster", "quantity", "position", "estimate", "ci_low", "ci_high"]
     columns += ["sim_low", "sim_high", "bound_low", "bound_high", "p", "p_cluster", "p_rotation", "label", "flag"]
     columns += ["saturated", "n_items", "n_clusters", "n_reads", "n_failed", "method"]
-    table = tidy.from_rows(rows, columns, types={"position": "Int8", "saturated": "bool"})
+    table = tidy.make_table(rows, columns, types={"position": "Int8", "saturated": "bool"})
     return multiplicity.adjust(table.assign(confidence=confidence, seed=seed), "p_cluster")
 
 
-def _of_block(
+def _block_rows(
     block: blocks.Block, seed: int, near: float, options: dict[str, Any], kinds: Sequence[str]
 ) -> Iterable[Row]:
     for readout, column in selections.READOUTS.items() if block.crossed else ():

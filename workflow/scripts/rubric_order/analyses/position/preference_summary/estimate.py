@@ -62,7 +62,7 @@ def estimate(
                 rows.append(base_columns | everywhere | {"term": "error_correlation", "estimate": mean})
     columns = [*KEYS, "readout", "cluster", "quantity", "position", "term", "estimate", "ci_low", "ci_high", "p", "df"]
     columns += ["n_judges", "n_datasets", "n_estimates", "method"]
-    table = tidy.from_rows_with_gaps(rows, columns, {"df": "float64"})
+    table = tidy.make_table_with_gaps(rows, columns, {"df": "float64"})
     return table.assign(confidence=confidence)
 
 

@@ -72,12 +72,12 @@ def estimate(
             common = dict(zip(key_columns, key, strict=True)) | {"cluster": cluster}
             items = (cluster, *map(id, datasets))
             if items not in made:
-                made[items] = [*_of_reads(common, together, sign_changes, confidence, seed, points)]
+                made[items] = [*_shift_rows(common, together, sign_changes, confidence, seed, points)]
             parts += [(row | common, values) for row, values in made[items]]
     columns = [*key_columns, "cluster", "quantity", "ordering", "score", "position", "estimate", "ci_low", "ci_high"]
     columns += ["df", "p_bounded", "mean_score", "chance", "chance_high", "p_order", "commonest", "flag"]
     columns += ["n_items", "n_clusters", "effective_clusters", "heaviest", "n_reads", "n_failed", "method"]
-    table = tidy.from_parts(parts, columns, {"score": "Int8", "position": "Int8"}, by=())
+    table = tidy.join_parts(parts, columns, {"score": "Int8", "position": "Int8"}, by=())
     return multiplicity.adjust(table.assign(confidence=confidence, margin=points, seed=seed), "p_order")
 
 
@@ -136,7 +136,7 @@ def _stacked(tables: Iterable[additive.Cells]) -> additive.Cells:
     return additive.Cells(*(np.concatenate(arrays) for arrays in zip(*tables, strict=True)))
 
 
-def _of_reads(
+def _shift_rows(
     shared: Row, laid: Laid, draws: int, confidence: float, seed: int, points: float
 ) -> Iterator[tuple[Row, Row]]:
     unit = laid.units[shared["cluster"]]
@@ -158,10 +158,10 @@ def _of_reads(
     shared["flag"] = ", ".join(flag for flag, raised in is_raised.items() if raised)
     fits = [additive.shifts(cells, unit) for cells in laid.by_position]
     by = laid.lowest - 1  # in `laid`, levels are counted from 1
-    quantities = [_of_level(level, fit, by) for level, fit in enumerate(fits, start=1) if fit]
+    quantities = [_level_shifts(level, fit, by) for level, fit in enumerate(fits, start=1) if fit]
     if laid.by_ordering and (fit := additive.shifts(laid.by_ordering, unit)):
         chance = {"draws": draws, "seed": seed}
-        quantities = [_of_orderings(laid.orderings, fit, by), *_contrasts(laid.orderings, fit, chance), *quantities]
+        quantities = [_ordering_shifts(laid.orderings, fit, by), *_contrasts(laid.orderings, fit, chance), *quantities]
         yield shared, _gap(fit, shared["cluster"], draws, confidence, seed)
         tested, what = [fit], "orderings"
     else:
@@ -190,12 +190,12 @@ Found = tuple[
 ]  # columns of some rows, estimates of these rows, and influence of clusters on the estimates
 
 
-def _of_level(level: int, fit: additive.Shifts, by: int) -> Found:
+def _level_shifts(level: int, fit: additive.Shifts, by: int) -> Found:
     rows = {"quantity": "level_position", "score": level + by, "position": np.arange(1, len(fit.shift) + 1)}
     return rows | {"mean_score": fit.level + fit.shift + by}, fit.shift, fit.influence
 
 
-def _of_orderings(orderings: np.ndarray, fit: additive.Shifts, by: int) -> Found:
+def _ordering_shifts(orderings: np.ndarray, fit: additive.Shifts, by: int) -> Found:
     apart = " " if orderings.max() + by > 9 else ""  # a blank between scores if some have two digits
     labels = np.array([apart.join(map(str, row + by)) for row in orderings], dtype=object)
     rows = {"quantity": "ordering", "ordering": labels, "mean_score": fit.level + fit.shift + by}

@@ -49,7 +49,7 @@ def estimate(
         parts += _cells(common, cells, levels.common(lowest[key]), confidence)
     columns = [*key_columns, "quantity", "score", "position", "estimate", "ci_low", "ci_high", "n_selected", "n_reads"]
     types = {"score": "int64", "position": "int64", "n_selected": "float64"}
-    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"], types, by=())
+    table = tidy.join_parts(parts, [*columns, "n_items", "n_clusters", "method"], types, by=())
     return table.assign(confidence=confidence, seed=seed)
 
 

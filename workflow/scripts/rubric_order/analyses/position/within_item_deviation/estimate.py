@@ -86,13 +86,13 @@ def estimate(
     for block in blocks.blocks(scores):
         temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
         for readout, values in block.readouts():
-            parts += _of_readout(block, readout, values, temperature, confidence=confidence)
+            parts += _readout_rows(block, readout, values, temperature, confidence=confidence)
     columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "repetition_from"]
-    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"], by=(*tidy.BY, "cluster"))
+    table = tidy.join_parts(parts, [*columns, "n_items", "n_clusters", "method"], by=(*tidy.BY, "cluster"))
     return table.assign(confidence=confidence)
 
 
-def _of_readout(
+def _readout_rows(
     block: blocks.Block,
     readout: Readout,
     values: np.ndarray,

@@ -28,7 +28,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     rows = [row for block in blocks.blocks(scores) for row in _rows(block, lengths, confidence)]
     columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "of_people", "difference"]
     columns += ["difference_se", "difference_low", "difference_high", "p", "n_items", "n_rated", "n_clusters", "method"]
-    table = tidy.from_rows_with_gaps(rows, columns)
+    table = tidy.make_table_with_gaps(rows, columns)
     return multiplicity.adjust(table.assign(confidence=confidence), "p")
 
 

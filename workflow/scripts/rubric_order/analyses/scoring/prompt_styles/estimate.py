@@ -40,7 +40,7 @@ def estimate(
     columns += ["ci_low", "ci_high", "p", "of_one", "of_other", "of_human", "bound_low", "bound_high", "floor"]
     columns += ["at_repeats", "repeats_of", "repeated", "n_repeats", "n_items", "n_clusters", "n_reads_one"]
     columns += ["n_failed_one", "n_reads_other", "n_failed_other", "method"]
-    table = tidy.from_rows(rows, columns, {"score": "Int8", "repeated": "str"})
+    table = tidy.make_table(rows, columns, {"score": "Int8", "repeated": "str"})
     return multiplicity.adjust(table.assign(confidence=confidence))
 
 
@@ -74,7 +74,7 @@ def _rows(one: pd.DataFrame, other: pd.DataFrame, known: pd.DataFrame, about: Ro
             continue
         floors = _floors(items, about, confidence)
         for cluster in CLUSTERS:
-            for row in _of_items(items, scored, cluster, about["n"], confidence):
+            for row in _item_rows(items, scored, cluster, about["n"], confidence):
                 key = row["quantity"], row.get("score")
                 size = {name: sizes.get(key) for name, sizes in floors["sizes"].items()}
                 yield reads | floors["about"] | size | row
@@ -89,7 +89,7 @@ def _first_two(reads: pd.DataFrame) -> pd.DataFrame:
     return table.assign(second=second.loc[same, "score"].astype(float).reindex(table.index))
 
 
-def _of_items(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, confidence: float) -> Iterator[Row]:
+def _item_rows(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, confidence: float) -> Iterator[Row]:
     unit = item_scores.clusters_of(scored, cluster)
     common = {"cluster": cluster, "n_items": len(scored), "n_clusters": len(np.unique(unit))}
     common["method"] = f"each {cluster} left out, Student's t"

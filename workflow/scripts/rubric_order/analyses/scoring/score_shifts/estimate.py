@@ -35,11 +35,11 @@ def estimate(
     for setting in variants.variants(scores, bases):
         for cluster in CLUSTERS:
             of_cluster = list(_rows(setting, cluster, confidence, level, points))
-            rows += _with_floors(of_cluster, setting)
+            rows += _add_floors(of_cluster, setting)
     columns = [*SHARED, "varied", "order", "kind", "readout", "cluster", "quantity", "estimate", "se", "ci_low"]
     columns += ["ci_high", "p", "low", "high", "verdict", "floor_neutral", "floor_repeats", "n_neutral", "n_items"]
     columns += ["n_clusters", "n_failed", "method"]
-    table = tidy.from_rows(rows, columns)
+    table = tidy.make_table(rows, columns)
     table = table.assign(confidence=confidence, margin=points, level=level)
     return multiplicity.adjust(table, "p")
 
@@ -80,7 +80,7 @@ def _equivalence(mean: Mapping[str, Any], level: float, points: float) -> Row:
     return {"low": float(low[0]), "high": float(high[0]), "verdict": verdict}
 
 
-def _with_floors(rows: list[Row], found: Variants) -> Iterator[Row]:
+def _add_floors(rows: list[Row], found: Variants) -> Iterator[Row]:
     pairs, differing, apart = found.repeats.sum(axis=0)
     repeated = {"mean_change": apart / pairs, "share_changed": differing / pairs} if pairs else {}
     for row in rows:

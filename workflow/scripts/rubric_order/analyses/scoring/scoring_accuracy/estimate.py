@@ -43,7 +43,7 @@ def estimate(
     columns += ["bound_high", "floor", "above_by_chance", "error_correlation"]
     columns += ["n_items", "n_clusters", "n_failed", "n_differences", "n_neutral", "method"]
     whole = dict.fromkeys(("n_items", "n_clusters", "n_failed", "n_differences", "n_neutral"), 0)
-    table = tidy.from_rows([whole | row for row in rows], columns)
+    table = tidy.make_table([whole | row for row in rows], columns)
     table = table.assign(confidence=confidence)
     return multiplicity.adjust(table, "p")
 

@@ -34,7 +34,7 @@ def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFra
     columns += ["term"]
     columns += ["estimate", "ci_low", "ci_high", "p", "sd_judge", "n_items", "n_clusters", "n_estimates", "method"]
     whole = dict.fromkeys(("n_items", "n_clusters", "n_estimates"), 0)
-    estimates = tidy.from_rows([whole | row for row in rows], columns).assign(confidence=confidence)
+    estimates = tidy.make_table([whole | row for row in rows], columns).assign(confidence=confidence)
     return multiplicity.adjust(estimates, "p")
 
 

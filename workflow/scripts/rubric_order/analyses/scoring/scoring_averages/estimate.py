@@ -45,7 +45,7 @@ def estimate(
         rows += _rows(block, base, keys, golden_by_item, confidence, greedy=greedy)
     columns = [*SHARED, "readout", "cluster", "golden", "quantity", "averaged", "repeated", "difference"]
     columns += ["difference_low", "difference_high", "p", "n_calls", "n_items", "n_clusters", "n_failed", "flag"]
-    estimates = tidy.from_rows(rows, [*columns, "method"])
+    estimates = tidy.make_table(rows, [*columns, "method"])
     return multiplicity.adjust(estimates.assign(confidence=confidence), "p")
 
 

@@ -57,7 +57,7 @@ def estimate(
     rows: list[Row] = []
     pooled: dict[tuple[Any, ...], list[Laid]] = {}
     for keys, block in blocks_by(SHARED, scores):
-        block = _with_known_references(block, conditions, keys["n"])
+        block = _select_known_references(block, conditions, keys["n"])
         if block["condition"].nunique() > 1:
             laid = _laid(block, keys["dataset"], keys["n"])
             rows += _rows(keys, laid, conditions, confidence)
@@ -66,12 +66,12 @@ def estimate(
         if len(parts) > 1 and all(part.reads == parts[0].reads for part in parts):
             rows += _rows(dict(zip(SHARED, key, strict=True)), _joined(parts), conditions, confidence)
     columns = [*SHARED, "readout", "cluster", "cause", "about", "estimate", "se", "ci_low", "ci_high", "p", "flag"]
-    table = tidy.from_rows(rows, [*columns, "unit", "n_items", "n_clusters", "method"])
+    table = tidy.make_table(rows, [*columns, "unit", "n_items", "n_clusters", "method"])
     adjusted = multiplicity.adjust(table.rename(columns={"cause": "quantity"}), "p")
     return adjusted.rename(columns={"quantity": "cause"}).assign(confidence=confidence)
 
 
-def _with_known_references(block: pd.DataFrame, conditions: Mapping[str, Any], n: int) -> pd.DataFrame:
+def _select_known_references(block: pd.DataFrame, conditions: Mapping[str, Any], n: int) -> pd.DataFrame:
     text = block["condition"].map(
         {name: by_scale[str(n)]["text"] for name, by_scale in conditions.items() if str(n) in by_scale}
     )
@@ -161,7 +161,7 @@ def _slopes(
     values: np.ndarray, text: np.ndarray, shown: np.ndarray, unit: np.ndarray, n: int, confidence: float
 ) -> Iterator[Row]:
     same, fitting = (text == n) & (shown > 0), (text == shown) & (shown > 0)
-    slopes = {NUMBER: _of_items(values, shown, same), BOTH: _of_items(values, shown, fitting)}
+    slopes = {NUMBER: _item_slopes(values, shown, same), BOTH: _item_slopes(values, shown, fitting)}
     slopes[TEXT] = slopes[BOTH] - slopes[NUMBER]
     common = ~np.isnan(slopes[TEXT])
     if common.any():
@@ -174,7 +174,7 @@ def _slopes(
         yield labels | {"flag": few if has_slope.any() else NOT_IDENTIFIED} | interval
 
 
-def _of_items(values: np.ndarray, shown: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+def _item_slopes(values: np.ndarray, shown: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     number = shown[chosen] - shown[chosen].mean() if chosen.any() else np.zeros(0)
     if not number.any():
         return np.full(len(values), np.nan)

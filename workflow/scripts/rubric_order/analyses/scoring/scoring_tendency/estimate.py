@@ -37,7 +37,7 @@ def estimate(
         for row in _rows(setting, golden_by_item)
     ]
     columns = [*SHARED, "varied", "order", "kind", "score", "n_scores", "share", "n_constrained", "n_items"]
-    return tidy.from_rows(rows, columns, {"score": "Int8"})
+    return tidy.make_table(rows, columns, {"score": "Int8"})
 
 
 def _rows(found: Variants, known: pd.DataFrame) -> Iterator[Row]:
