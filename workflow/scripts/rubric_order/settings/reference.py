@@ -96,12 +96,12 @@ def _values(part: Part) -> Part:
 
 def _sections_of_judges(reruns: str) -> Iterator[tuple[str, list[Row]]]:
     for kind, heading in KINDS.items():
-        own = [name for name in kind.model_fields if _is_own(kind, name)]
-        part: dict[str, Any] = {"properties": {name: _part(kind, name) for name in own}}
-        part["required"] = [name for name in own if kind.model_fields[name].is_required()]
-        made = list(rows(part, ("judges", IDS["judges"]), {"x-reruns": reruns}))
-        if made:
-            yield heading, made
+        names = [name for name in kind.model_fields if _is_own(kind, name)]
+        part: dict[str, Any] = {"properties": {name: _part(kind, name) for name in names}}
+        part["required"] = [name for name in names if kind.model_fields[name].is_required()]
+        lines = list(rows(part, ("judges", IDS["judges"]), {"x-reruns": reruns}))
+        if lines:
+            yield heading, lines
 
 
 def _part(kind: type[judges.Judge], name: str) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def _alternatives(names: list[str]) -> str:
 
 def page() -> str:
     """The reference as Markdown: one table for keys outside of blocks, and one for each block of the config."""
-    return "\n".join([HEAD.rstrip(), *(_section(heading, made) for heading, made in sections() if made)]) + "\n"
+    return "\n".join([HEAD.rstrip(), *(_section(heading, lines) for heading, lines in sections() if lines)]) + "\n"
 
 
 def _section(heading: str, made: list[Row]) -> str:

@@ -49,9 +49,9 @@ def model(kind: registry.Kind, name: str) -> type[Settings]:
     entry = registry.shown(kind, name)
     if registry.is_other(name):
         return block_model(f"{kind}_{name}", preset, package_block(name, entry.block) or Settings)
-    made = block_model(f"{kind}_{name}", {**plain_block(kind, name), **preset})
-    made.GONE = entry.gone
-    return made
+    block = block_model(f"{kind}_{name}", {**plain_block(kind, name), **preset})
+    block.GONE = entry.gone
+    return block
 
 
 def defaults(kind: registry.Kind, name: str) -> dict[str, Any]:

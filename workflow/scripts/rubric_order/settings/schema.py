@@ -133,8 +133,8 @@ def _bound(marker: Any, part: Mapping[str, Any]) -> Part:
             return {_BOUNDS[name]: getattr(marker, name) for name in _BOUNDS if hasattr(marker, name)}
         case Len():
             words = ("minProperties", "maxProperties") if part["type"] == "object" else ("minItems", "maxItems")
-            given = ((words[0], marker.min_length or None), (words[1], marker.max_length))
-            return {word: value for word, value in given if value is not None}
+            limits = ((words[0], marker.min_length or None), (words[1], marker.max_length))
+            return {word: value for word, value in limits if value is not None}
         case StringConstraints():
             given_texts = (("pattern", marker.pattern), ("minLength", marker.min_length))
             return {word: value for word, value in given_texts if value is not None}

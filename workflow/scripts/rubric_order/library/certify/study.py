@@ -247,7 +247,7 @@ class Certification:
             notes.append(f"Failed requests, for each reason their number and the first message: {failed}.")
         return render_summary(
             self._estimated(CARDS, estimates),
-            {shown.kind: shown.listed(self.folder / "data") for shown in (tables, figures)},
+            {results.kind: results.listed(self.folder / "data") for results in (tables, figures)},
             labels,
             facts,
             {},

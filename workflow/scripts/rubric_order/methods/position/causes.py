@@ -454,6 +454,6 @@ def _drawn_spread(block: Block, both: np.ndarray, expected: np.ndarray) -> float
     if not several.any():
         return math.nan
     values, group = values[several], block.units("group", several)
-    own, _, added = spread.item_variances(values, values * 0, group, shared=block.design.shared)
-    of = spread.mean_interval(own, group, confidence=CONFIDENCE, level=LEVEL, added=added, logarithm=True)
+    between_items, _, added = spread.item_variances(values, values * 0, group, shared=block.design.shared)
+    of = spread.mean_interval(between_items, group, confidence=CONFIDENCE, level=LEVEL, added=added, logarithm=True)
     return spread.root(of).inner_high

@@ -141,12 +141,12 @@ class Sequences(NamedTuple):
 
 
 def sequences_of(items: Items, alpha: float) -> Sequences:
-    read, options = items.read, {**items.scale._asdict(), "whole": items.whole}
+    reads, options = items.read, {**items.scale._asdict(), "whole": items.whole}
     ends, places = (
-        sequences.intervals(read, alpha=part, **options)
+        sequences.intervals(reads, alpha=part, **options)
         for part in (alpha, alpha / np.bincount(items.cell)[items.cell])
     )
-    return Sequences(ends, places, np.cumsum(read, axis=1) / np.arange(1, read.shape[1] + 1))
+    return Sequences(ends, places, np.cumsum(reads, axis=1) / np.arange(1, reads.shape[1] + 1))
 
 
 def sequence_outcome(items: Items, walk: Sequences, goal: Goal) -> Outcome:
@@ -165,15 +165,15 @@ def learnt_outcome(items: Items, goal: Goal, name: str, *, seed: int, folds: int
     tracks, numbers = np.full(items.values.shape, np.nan), np.full((3, m), np.nan)
     stops, learnt = stopping.Stops(np.zeros(m, dtype=int), np.zeros(m, dtype=int)), []
     for one in np.unique(fold):
-        others, own = items.only(fold != one), items.only(fold == one)
+        others, held_out = items.only(fold != one), items.only(fold == one)
         rng = randomness.generator(seed, "adaptive budget", name, int(one))
         rule = boundary.learn(others.values, others.group, others.cell, items.scale, goal, draws=draws, rng=rng)
-        walk = boundary.paths(own.read, rule.offsets[own.order], rule.spread, items.scale)
-        made = boundary.claims(walk, rule.factor, goal, items.scale, stopping.grouped(own.cell))
+        walk = boundary.paths(held_out.read, rule.offsets[held_out.order], rule.spread, items.scale)
+        claims = boundary.claims(walk, rule.factor, goal, items.scale, stopping.grouped(held_out.cell))
         rows = fold == one
-        for column, part in zip(stops, made.stops, strict=True):
+        for column, part in zip(stops, claims.stops, strict=True):
             column[rows] = part
-        numbers[:, rows] = made.estimate, made.low, made.high
+        numbers[:, rows] = claims.estimate, claims.low, claims.high
         tracks[rows] = walk.estimate
         learnt.append((rule.factor, rule.n_groups))
     factor, groups = np.mean(learnt, axis=0)
@@ -251,10 +251,10 @@ def _quantities(
 def _compared(items: Items, outcome: Outcome, goal: Goal) -> dict[str, tuple[np.ndarray, tuple[float, float]]]:
     claimed, truth, size = outcome.claims, items.truth, items.scale.size
     fixed = outcome.tracks - truth[:, None]
-    own = np.column_stack([claimed.stops.reads, (claimed.estimate - truth) ** 2])
+    measures = np.column_stack([claimed.stops.reads, (claimed.estimate - truth) ** 2])
     half = goal.target / 2 + _ROUNDING
     out = np.abs(claimed.estimate - truth) > half
-    table = np.column_stack([np.ones(len(truth)), own, out, fixed**2, np.abs(fixed) > half]).astype(float)
+    table = np.column_stack([np.ones(len(truth)), measures, out, fixed**2, np.abs(fixed) > half]).astype(float)
     sums = resampling.left_out_sums(table, items.group)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums[:, 1:] / sums[:, :1]

@@ -67,8 +67,8 @@ def estimate(
     columns += ["groups", "calls", "cost", "estimate", "ci_low", "ci_high", "value", "meets", "affordable", "config"]
     columns += ["flag"]
     table = tidy.make_table(rows, [*columns, "n_items", "n_clusters"])
-    given = {"target": target, "budget": budget}
-    table = table.assign(goal=goal, cluster="group", **{k: np.nan if v is None else v for k, v in given.items()})
+    aims = {"target": target, "budget": budget}
+    table = table.assign(goal=goal, cluster="group", **{k: np.nan if v is None else v for k, v in aims.items()})
     return table.assign(method=METHOD, confidence=confidence, seed=seed)
 
 

@@ -98,9 +98,9 @@ def _rows(
     n_subsets = np.bincount(sizes)[1:]
     counts = {"k": budgets, "n_subsets": n_subsets, "n_undefined": n_subsets - list(map(len, defined))}
     gain = mean - mean[0]
-    shown = [("r", mean, ends[0]), ("gain", gain, ends[1])]
+    quantities = [("r", mean, ends[0]), ("gain", gain, ends[1])]
     if ends[1][0][-1] > 0:  # else it is not shown that there is a gain to share
-        shown.append(("gain_share", gain / gain[-1], ends[2]))
-    for quantity, estimate, (low, high) in shown:
+        quantities.append(("gain_share", gain / gain[-1], ends[2]))
+    for quantity, estimate, (low, high) in quantities:
         drawn = {"range_low": ranges[:, 0], "range_high": ranges[:, 1]} if quantity == "r" else {}
         yield about | {"quantity": quantity}, counts | {"estimate": estimate, "ci_low": low, "ci_high": high} | drawn

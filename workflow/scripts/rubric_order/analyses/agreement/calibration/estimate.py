@@ -134,8 +134,8 @@ def applied(model: Calibration, laid: Laid, rows: np.ndarray, *, regression: boo
     if laid.probabilities is not None:
         return model.calibrate_probabilities(laid.probabilities[rows], laid.orderings)
     values = laid.values[rows]
-    shown = np.broadcast_to(laid.orderings, (*values.shape, model.n))
-    return model.calibrate_scores(values, shown, regression=regression)
+    orderings = np.broadcast_to(laid.orderings, (*values.shape, model.n))
+    return model.calibrate_scores(values, orderings, regression=regression)
 
 
 def _expected(laid: Laid, values: np.ndarray) -> Iterator[tuple[str, int, errors.Expected]]:
@@ -216,7 +216,7 @@ class Sample(NamedTuple):
         with np.errstate(invalid="ignore", divide="ignore"):
             count, means = sums[:, 0], np.moveaxis(sums[:, 1:] / sums[:, [0]], 1, 0)
             x, t, first, second = (
-                own - (count * own).sum(1, keepdims=True) / count.sum(1, keepdims=True) for own in means
+                mean - (count * mean).sum(1, keepdims=True) / count.sum(1, keepdims=True) for mean in means
             )
             slope: np.ndarray = (count * x * t).sum(axis=1) / (count * first * second).sum(axis=1)
         return slope

@@ -55,8 +55,8 @@ def _ranked(
         r = shared_orderings.column_correlations(sums)
         with np.errstate(invalid="ignore"):
             mean = np.nansum(r, axis=1) / (~np.isnan(r)).sum(axis=1)
-        own, rank = r[:, place], shared_orderings.rank_of(r, place)
-        estimates = np.column_stack([own, mean, own - mean, rank])
+        canonical, rank = r[:, place], shared_orderings.rank_of(r, place)
+        estimates = np.column_stack([canonical, mean, canonical - mean, rank])
         low, high = resampling.percentile_interval(estimates[1:], confidence)
         method = f"percentile bootstrap over {cluster}s, {resamples} resamples"
         of_cluster = common | {"cluster": cluster, "n_clusters": unit.max() + 1, "method": method}

@@ -80,8 +80,8 @@ def estimate(
             continue
         hidden = people.assign(human=people["human"].where(_drawn(people, groups, seed, dataset)))
         for readout, values in block.readouts():
-            given = (~np.isnan(values)).sum(axis=1)
-            means = np.where(given > 0, np.nansum(values, axis=1) / np.maximum(given, 1), np.nan)
+            n_labels = (~np.isnan(values)).sum(axis=1)
+            means = np.where(n_labels > 0, np.nansum(values, axis=1) / np.maximum(n_labels, 1), np.nan)
             judge = scale[0] + (means - 1) * (scale[1] - scale[0]) / (block.n - 1)
             items = hidden.assign(judge=judge, everybody=people["human"])
             for criterion, chosen in item_scores.criterion_masks(items["criterion"]):
@@ -113,16 +113,16 @@ def item_rows(items: pd.DataFrame, options: Options) -> Iterator[Row]:
     targets = [MEAN] if options.passes is None else [MEAN, PASS_RATE]
     candidates = _candidates(items)
     for candidate in [EVERY, *candidates] if len(candidates) > 1 else [EVERY]:
-        own = items if candidate == EVERY else items[items["candidate"] == candidate]
+        selection = items if candidate == EVERY else items[items["candidate"] == candidate]
         for target in targets:
-            yield from _target_rows(own, options, {"target": target, "candidate": candidate})
+            yield from _target_rows(selection, options, {"target": target, "candidate": candidate})
     if len(candidates) > 1:
         reference = options.reference if options.reference in candidates else candidates[0]
         for candidate in candidates:
             if candidate != reference:
-                own = items[items["candidate"].isin([candidate, reference])]
+                selection = items[items["candidate"].isin([candidate, reference])]
                 compared = {"target": DIFFERENCE, "candidate": candidate, "other": reference}
-                yield from _target_rows(own, options, compared)
+                yield from _target_rows(selection, options, compared)
 
 
 def _candidates(items: pd.DataFrame) -> list[str]:
@@ -134,12 +134,12 @@ def _target_rows(items: pd.DataFrame, options: Options, names: Row) -> Iterator[
     human, judge = (items[column].to_numpy(dtype=float) for column in ("human", "judge"))
     everybody = items["everybody"].to_numpy(dtype=float) if "everybody" in items else human
     group = pd.factorize(items["group_id"], sort=True)[0]
-    given = ~np.isnan(human)
+    labelled = ~np.isnan(human)
     counts = {
         "n_items": len(items),
-        "n_labels": int(given.sum()),
+        "n_labels": int(labelled.sum()),
         "n_clusters": int(group.max()) + 1,
-        "n_labelled": len(np.unique(group[given])),
+        "n_labelled": len(np.unique(group[labelled])),
         "n_unscored": int(np.isnan(judge).sum()),
     }
     least, most = options.scale
@@ -158,17 +158,17 @@ def _target_rows(items: pd.DataFrame, options: Options, names: Row) -> Iterator[
     selected = SELECTED if selection.p < LEVEL else ""
     row = {"estimator": JUDGE, "quantity": "labelled_less_others", "flag": selected, "method": METHODS[SELECTED]}
     yield common | row | selection.interval.columns() | {"p": selection.p}
-    for estimator, value, flag in _values(sums, options.confidence, arguments, bool(given.all())):
+    for estimator, value, flag in _values(sums, options.confidence, arguments, bool(labelled.all())):
         yield common | _row(estimator, value, flag or ("" if estimator == JUDGE else selected))
-    if (~np.isnan(everybody)).sum() > given.sum():
+    if (~np.isnan(everybody)).sum() > labelled.sum():
         of_all = corrected.sums(everybody, judge, group, kind, kinds)
         value = corrected.corrected(of_all, options.confidence, weight=0.0, **arguments)
-        shown = {
+        all_counts = {
             "n_labels": int((~np.isnan(everybody)).sum()),
             "n_labelled": value.n_labelled,
             "n_effective": value.effective,
         }
-        yield common | shown | _row(HIDDEN, value, "")
+        yield common | all_counts | _row(HIDDEN, value, "")
     if names["target"] == PASS_RATE:
         yield from (common | row for row in _rogan_gladen_rows(human, judge, group, options.confidence))
     yield from (common | row for row in _labels_needed(sums, options, arguments))

@@ -62,12 +62,12 @@ def estimate(
         for readout in values_in(block.table.columns):
             labelled = item_scores.item_scores(block, readout)
             for criterion, chosen in item_scores.criterion_masks(labelled.criterion):
-                own = labelled.take(chosen)
+                subset = labelled.take(chosen)
                 name = block.keys | {"criterion": criterion, "readout": readout}
                 name["gold"] = (golds or {}).get(name["dataset"], HUMAN)
-                rows += _correlations(name, own, scale, confidence, clusters)
+                rows += _correlations(name, subset, scale, confidence, clusters)
                 if noise is not None:
-                    rows += _corrected(name, own.scored, noise, confidence, clusters)
+                    rows += _corrected(name, subset.scored, noise, confidence, clusters)
     columns = [*KEYS, "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high"]
     columns += ["bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed"]
     return tidy.make_table(rows, [*columns, "flag", "method", "gold"]).assign(confidence=confidence)
@@ -98,15 +98,17 @@ def _rater_noise(items: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
     """Variance of each item's mean human score, from the differences between raters, for items with several raters."""
     if items is None:
         return {}
-    given = items[items["human_scores"].map(len) > 1]
+    rated = items[items["human_scores"].map(len) > 1]
     parts: dict[str, list[pd.DataFrame]] = {}
-    for (dataset, _), own in given.groupby(["dataset", "criterion"]):
-        scores = own["human_scores"]
+    for (dataset, _), block in rated.groupby(["dataset", "criterion"]):
+        scores = block["human_scores"]
         if scores.map(len).nunique() == 1:
-            noise, told = attenuation.rater_noise(np.array([list(row) for row in scores], dtype=float))
+            noise, identified = attenuation.rater_noise(np.array([list(row) for row in scores], dtype=float))
         else:
-            noise, told = scores.map(lambda each: np.var(each, ddof=1) / len(each)).to_numpy(), False
-        parts.setdefault(dataset, []).append(pd.DataFrame({"noise": noise, "told": told}, index=own["item_id"]))
+            noise, identified = scores.map(lambda each: np.var(each, ddof=1) / len(each)).to_numpy(), False
+        parts.setdefault(dataset, []).append(
+            pd.DataFrame({"noise": noise, "identified": identified}, index=block["item_id"])
+        )
     return {dataset: pd.concat(tables) for dataset, tables in parts.items()}
 
 
@@ -115,19 +117,19 @@ class _Noise(NamedTuple):
 
     Attributes:
         variance: variance of the mean human score by the noise of raters.
-        told: True if raters are told apart, so that their constant severity is no noise.
+        identified: True if raters are told apart, so that their constant severity is no noise.
     """
 
     rated: np.ndarray
     variance: np.ndarray
-    told: np.ndarray
+    identified: np.ndarray
 
 
 def _noise_of(block: blocks.Block, raters: pd.DataFrame | None) -> _Noise | None:
     if raters is None:
         return None
     place = raters.index.get_indexer(pd.Index(block.items["item_id"]))
-    return _Noise(place >= 0, raters["noise"].to_numpy()[place], raters["told"].to_numpy()[place])
+    return _Noise(place >= 0, raters["noise"].to_numpy()[place], raters["identified"].to_numpy()[place])
 
 
 def _corrected(name: Row, means: ItemScores, noise: _Noise, confidence: float, kinds: Sequence[str]) -> Iterator[Row]:
@@ -138,7 +140,7 @@ def _corrected(name: Row, means: ItemScores, noise: _Noise, confidence: float, k
         common = name | {"cluster": cluster, "n_items": len(rated), "n_clusters": int(clusters.max()) + 1}
         common["n_reads"] = int(rated.n_scored.sum())
         common["n_failed"] = int(rated.n_reads.sum()) - common["n_reads"]
-        common["flag"] = "" if noise.told[rated.row].all() else RATERS_UNKNOWN
+        common["flag"] = "" if noise.identified[rated.row].all() else RATERS_UNKNOWN
         common["method"] = f"analysis of variance of raters; jackknife over {cluster}s, Student's t"
         for quantity, interval in estimates.items():
             yield common | {"quantity": quantity} | interval.columns()

@@ -162,9 +162,9 @@ def _rows(
         places: np.ndarray = arm.sizes - 1
         shared: Row = {"design": name}
         described: Row = {"k": arm.sizes.astype(float)} | _about(name, arm, reads, sets)
-        own = _interval(rmse, count, confidence, of_logarithm=True)
-        yield shared | {"quantity": "rmse"}, described | own
-        least = own
+        rmse_row = _interval(rmse, count, confidence, of_logarithm=True)
+        yield shared | {"quantity": "rmse"}, described | rmse_row
+        least = rmse_row
         if not reads.known_from:
             of_least = _root_means(arm.least, count), _roots(arm.least_draws, weights @ count)
             least = _interval(Errors(*of_least, rmse.chosen), count, confidence, of_logarithm=True)
@@ -180,7 +180,7 @@ def _rows(
                 yield shared | {"quantity": quantity}, described | _interval(difference, count, confidence)
         if name != RANDOM:
             with np.errstate(invalid="ignore", divide="ignore"):
-                tables = [own / other[:, places] for own, other in zip(rmse[:2], errors[RANDOM][:2], strict=True)]
+                tables = [error / other[:, places] for error, other in zip(rmse[:2], errors[RANDOM][:2], strict=True)]
             is_measured = ~np.isnan(tables[0][0])
             if is_measured.any():
                 ratio = Errors(tables[0][:, is_measured], tables[1][:, is_measured], rmse.chosen)
@@ -188,7 +188,7 @@ def _rows(
                 yield shared | {"quantity": "ratio"}, of_known | _interval(ratio, count, confidence, of_logarithm=True)
         if name in (BEST, BEST_PAIRS, RANDOM, PAIRS):
             low = np.where(np.isnan(least["ci_low"]), least["estimate"], least["ci_low"])
-            least_k = subsets.needed(arm.sizes, own["estimate"], low, own["ci_high"], target)
+            least_k = subsets.needed(arm.sizes, rmse_row["estimate"], low, rmse_row["ci_high"], target)
             ends = dict(zip(("estimate", "ci_low", "ci_high"), least_k, strict=True))
             columns: Row = {key: np.array([value]) for key, value in ends.items()}
             yield shared | {"quantity": "needed"}, columns | {"method": "ends of the intervals of rmse"}

@@ -88,9 +88,9 @@ def repeated(ordering: np.ndarray | None) -> bool:
 
 def orderings_of(block: blocks.Block) -> np.ndarray:
     """Ordering of each read as a number whose digits are the options, shape (m, K); -1 without a read."""
-    shown, number = block.orderings
+    orderings, number = block.orderings
     codes = np.full((len(block.items), int(block.column.max()) + 1), -1)
-    codes[block.item, block.column] = (shown @ max(10, block.n) ** np.arange(block.n - 1, -1, -1))[number]
+    codes[block.item, block.column] = (orderings @ max(10, block.n) ** np.arange(block.n - 1, -1, -1))[number]
     return codes
 
 
@@ -220,7 +220,7 @@ def _beyond_noise(place: int, means: np.ndarray) -> tuple[np.ndarray, np.ndarray
         return (1 - by_chance) * (rankings.agreement_by_noise(one, other) - between), one - other
     if place == REVERSED:
         untied = [1 - tied for tied in parts[1::2]]
-        one, other, between = (1 - 2 * part / told for part, told in zip(parts[::2], untied, strict=True))
+        one, other, between = (1 - 2 * part / share for part, share in zip(parts[::2], untied, strict=True))
         return untied[-1] * (rankings.agreement_by_noise(one, other) - between) / 2, one - other
     one, other, between = parts
     return between - (one + other) / 2, one - other

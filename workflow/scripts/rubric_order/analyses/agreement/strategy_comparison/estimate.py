@@ -70,8 +70,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
             items = item_scores.item_scores(block, readout).scored
             if len(items):
                 key = (*(block.keys[name] for name in by), readout)
-                read = _Read(items, pd.Index(block.items["item_id"].iloc[items.row]), block.matrix(column)[items.row])
-                by_setting.setdefault(key, {})[block.keys["strategy"]] = read
+                sample = _Read(items, pd.Index(block.items["item_id"].iloc[items.row]), block.matrix(column)[items.row])
+                by_setting.setdefault(key, {})[block.keys["strategy"]] = sample
     rows: list[Row] = []
     for key, of_strategy in by_setting.items():
         setting = dict(zip([*by, "readout"], key, strict=True))

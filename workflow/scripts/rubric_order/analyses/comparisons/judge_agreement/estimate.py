@@ -94,11 +94,11 @@ def _disagreement(panel: Panel, confidence: float) -> Iterator[Row]:
 
 
 def _majority(panel: Panel, confidence: float) -> Iterator[Row]:
-    units, rows, shown = panel.series()
+    units, rows, by_place = panel.series()
     if units.empty:
         return
     winners = judge_panels.majority(panel.winners, panel.p)[rows]
-    at = np.argmax(shown == winners[..., None], axis=2) + 1
+    at = np.argmax(by_place == winners[..., None], axis=2) + 1
     places = np.where(winners > series.TIE, at, winners)
     group = pd.factorize(units["group_id"])[0]
     common = {"judge": MAJORITY, "other": "", "n_judges": len(panel.judges)}
@@ -106,8 +106,8 @@ def _majority(panel: Panel, confidence: float) -> Iterator[Row]:
     yield common | {"quantity": "position_consistency"} | _row(ratio)
     ratio = shares.mean(series.leaning(places, winners, p=panel.p), group, confidence, bounds=(-1, 1))
     yield common | {"quantity": "preference_fairness"} | _row(ratio)
-    fit, told = series.place_preference(winners, shown, group)
+    fit, n_values = series.place_preference(winners, by_place, group)
     interval = Interval.of(fit.interval(series.first_last(panel.p), confidence))
     count = 0 if fit.problem else cluster_robust.counted(fit.influence)
-    row = {"quantity": "first_last", "n_values": told, "n_clusters": count, "flag": ", ".join(fit.flags)}
+    row = {"quantity": "first_last", "n_values": n_values, "n_clusters": count, "flag": ", ".join(fit.flags)}
     yield common | row | interval.columns()

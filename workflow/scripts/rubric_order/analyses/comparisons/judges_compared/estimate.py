@@ -84,9 +84,10 @@ def _self_preference(panel: Panel, families: Mapping[str, Sequence[str]], confid
     for place, judge in enumerate(panel.judges):
         if not families.get(judge):
             continue
-        own = np.array([[name.startswith(tuple(families[judge])) for name in row] for row in candidates.tolist()])
-        mixed = own.any(axis=1) & ~own.all(axis=1)  # only prompts with the family and with other candidates count
-        values = np.stack([_won(panel.winners[:, k], own) for k in range(len(panel.judges))], axis=1)[mixed]
+        is_family = np.array([[name.startswith(tuple(families[judge])) for name in row] for row in candidates.tolist()])
+        # Only prompts with the family and with other candidates count.
+        mixed = is_family.any(axis=1) & ~is_family.all(axis=1)
+        values = np.stack([_won(panel.winners[:, k], is_family) for k in range(len(panel.judges))], axis=1)[mixed]
         others = [k for k in range(len(panel.judges)) if k != place]
         theirs = {panel.judges[k]: values[:, k] for k in others}
         if len(others) > 1:

@@ -72,10 +72,10 @@ def _log_odds(block: pd.DataFrame) -> np.ndarray:
 
 def _shares(block: pd.DataFrame) -> np.ndarray:
     win_shares = np.full(len(block), np.nan)
-    for read, (row, order) in enumerate(zip(block["position_probabilities"], block["ordering"], strict=True)):
+    for number, (row, order) in enumerate(zip(block["position_probabilities"], block["ordering"], strict=True)):
         if row is not None:
             share = row[0] + (row[2] / 2 if len(row) > 2 else 0.0)
-            win_shares[read] = share if order[0] == 1 else 1 - share
+            win_shares[number] = share if order[0] == 1 else 1 - share
     return win_shares
 
 
@@ -138,10 +138,10 @@ def _condition_rows(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
             if quantity == "length" and readout == Readout.HARD and "no strengths" not in notes and not fit.problem:
                 yield from _win_rates(part, some, design, fit, clusters, confidence, readout)
                 if design.side is not None:
-                    told = fit.tells(contrast[last - 2])
-                    value = length_control.two_steps(design, some, clusters) if told else np.nan
+                    identified = fit.tells(contrast[last - 2])
+                    value = length_control.two_steps(design, some, clusters) if identified else np.nan
                     row = {"quantity": "length_two_steps", "estimate": value, "n_clusters": clusters}
-                    row |= {"flag": "no interval" if told else NOT_TOLD, "method": "AlpacaEval's two steps"}
+                    row |= {"flag": "no interval" if identified else NOT_TOLD, "method": "AlpacaEval's two steps"}
                     yield common | row
         if readout == Readout.HARD:
             yield from (common | row for row in _plain(part, pairs, confidence))

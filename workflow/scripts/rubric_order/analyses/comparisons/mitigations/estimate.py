@@ -102,9 +102,9 @@ def _pairs(block: pd.DataFrame) -> pd.DataFrame:
     table["reads"] = table["first_reads"].max() if len(table) else 0
     pairs = usable.drop_duplicates("unit_id").set_index("unit_id").loc[table.index]
     human = np.array([list(scores) for scores in pairs["human_scores"]], dtype=float).reshape(-1, 2)
-    kept = table[["first", "second", "first_mean", "second_mean", "reads"]]
+    by_pair = table[["first", "second", "first_mean", "second_mean", "reads"]]
     longer = [float(row[0] - row[1]) if isinstance(row, list | np.ndarray) else np.nan for row in pairs["lengths"]]
-    pairs = pairs[["group_id", "task", "candidates"]].join(kept)
+    pairs = pairs[["group_id", "task", "candidates"]].join(by_pair)
     return pairs.assign(gap=human[:, 0] - human[:, 1], longer=np.array(longer, dtype=float))
 
 

@@ -148,24 +148,24 @@ def _series(run: pd.DataFrame, p: int, rules: str) -> pd.DataFrame:
 def arrays(run: pd.DataFrame, p: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Winners and candidates shown, shapes (n, n_reads) and (n, n_reads, p), for `series.place_preference`."""
     unit = pd.factorize(run["unit_id"])[0]
-    read = run.groupby("unit_id", sort=False).cumcount().to_numpy()
-    shape = int(unit.max()) + 1, int(read.max()) + 1
+    number = run.groupby("unit_id", sort=False).cumcount().to_numpy()
+    shape = int(unit.max()) + 1, int(number.max()) + 1
     winners: np.ndarray = np.full(shape, series.NONE)
-    made: np.ndarray = np.zeros(shape, dtype=bool)
-    shown = np.broadcast_to(np.arange(1, p + 1), (*shape, p)).copy()
-    winners[unit, read], made[unit, read] = run["winner"].to_numpy(), True
-    shown[unit, read] = np.concatenate(run["ordering"].to_numpy()).reshape(-1, p)
-    return winners, shown, made
+    is_read: np.ndarray = np.zeros(shape, dtype=bool)
+    by_place = np.broadcast_to(np.arange(1, p + 1), (*shape, p)).copy()
+    winners[unit, number], is_read[unit, number] = run["winner"].to_numpy(), True
+    by_place[unit, number] = np.concatenate(run["ordering"].to_numpy()).reshape(-1, p)
+    return winners, by_place, is_read
 
 
 def _preference(run: pd.DataFrame, column: str, confidence: float, p: int) -> list[Row]:
     if run.empty:
         return []
-    winners, shown, _ = arrays(run, p)
+    winners, by_place, _ = arrays(run, p)
     cluster = pd.factorize(run.drop_duplicates("unit_id")[column])[0]
-    fit, told = series.place_preference(winners, shown, cluster)
+    fit, n_values = series.place_preference(winners, by_place, cluster)
     count = 0 if fit.problem else cluster_robust.counted(fit.influence)
-    common = {"n_values": told, "n_clusters": count, "problem": ", ".join(fit.flags), "method": LOGIT}
+    common = {"n_values": n_values, "n_clusters": count, "problem": ", ".join(fit.flags), "method": LOGIT}
     rows = [
         {"quantity": "place_preference", "position": k + 1, "weights": row} for k, row in enumerate(series.centred(p))
     ]

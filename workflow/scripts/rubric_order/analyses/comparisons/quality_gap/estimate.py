@@ -50,9 +50,9 @@ def _slopes(block: pd.DataFrame, kind: str, confidence: float) -> Iterator[Row]:
         slopes = [_slope(block[kind].to_numpy(dtype=float), y, cluster, confidence) for cluster in clusters]
         row = max(slopes, key=lambda row: np.nan_to_num(row["ci_high"] - row["ci_low"]))
         untold = quality_gap.few_cells(block, kind)
-        kept = {key: np.nan if untold else row[key] for key in ("estimate", "ci_low", "ci_high", "p")}
+        interval = {key: np.nan if untold else row[key] for key in ("estimate", "ci_low", "ci_high", "p")}
         flag = ", ".join(filter(None, (FEW_CELLS if untold else "", _few(count))))
-        yield {"quantity": quantity, "n_values": len(block), "n_clusters": count, "flag": flag} | kept
+        yield {"quantity": quantity, "n_values": len(block), "n_clusters": count, "flag": flag} | interval
 
 
 def _slope(gap: np.ndarray, y: np.ndarray, cluster: np.ndarray, confidence: float) -> Row:
@@ -83,6 +83,6 @@ def _bin_rows(block: pd.DataFrame, kind: str, p: int, confidence: float) -> Iter
         fit, _ = series.place_preference(np.stack(part["winners"]), np.stack(part["shown"]), cluster)
         row = fit.interval(series.first_last(p), confidence)
         clusters = 0 if fit.problem else cluster_robust.counted(fit.influence)
-        kept = {key: row[key] for key in ("estimate", "ci_low", "ci_high", "p")}
+        interval = {key: row[key] for key in ("estimate", "ci_low", "ci_high", "p")}
         flag = ", ".join(filter(None, (*fit.flags, _few(clusters))))
-        yield common | {"quantity": "first_last", "n_clusters": clusters, "flag": flag} | kept
+        yield common | {"quantity": "first_last", "n_clusters": clusters, "flag": flag} | interval

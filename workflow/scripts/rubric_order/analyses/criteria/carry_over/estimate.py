@@ -52,20 +52,20 @@ def observations(panel: Panel) -> Observations:
     has_level = ~np.isnan(levels)
     of_others = np.where(has_level, levels, 0) @ others
     centre = of_others / np.maximum(has_level.astype(int) @ others, 1)  # mean over possible predecessors, (U, C)
-    text, read, criterion = np.nonzero(~np.isnan(panel.values) & (panel.positions > 0))
-    before = panel.before[text, read, criterion]
+    text, number, criterion = np.nonzero(~np.isnan(panel.values) & (panel.positions > 0))
+    before = panel.before[text, number, criterion]
     level = np.where(before > 0, levels[text, before - 1] - centre[text, criterion], 0.0)
     usable = ~np.isnan(level)
-    text, read, criterion, before, level = (array[usable] for array in (text, read, criterion, before, level))
-    position = panel.positions[text, read, criterion]
-    leads = np.where((panel.positions == 1).any(axis=2), (panel.positions == 1).argmax(axis=2) + 1, 0)[text, read]
+    text, number, criterion, before, level = (array[usable] for array in (text, number, criterion, before, level))
+    position = panel.positions[text, number, criterion]
+    leads = np.where((panel.positions == 1).any(axis=2), (panel.positions == 1).argmax(axis=2) + 1, 0)[text, number]
     led_by = np.where(position > 1, leads, 0)
     came_before, came_first = (
         (which[:, None] == np.arange(1, n_criteria + 1)) - (which[:, None] > 0) / n_criteria
         for which in (before, led_by)
     )
     return Observations(
-        panel.values[text, read, criterion],
+        panel.values[text, number, criterion],
         _numbered(text * n_criteria + criterion),
         _numbered(panel.groups[text]),
         criterion,
@@ -118,11 +118,11 @@ def _against_mean(size: int, first: int, count: int, place: int) -> np.ndarray:
 
 
 def _p_value(seen: Observations, quantity: str, terms: Sequence[str]) -> float:
-    given = seen.terms(name for name in terms if name != quantity)
+    others = seen.terms(name for name in terms if name != quantity)
     blocks, clusters = _numbered(seen.block), _numbered(seen.cluster)
     if len(blocks) == 0:
         return np.nan
-    return fixed_effects.no_effect(seen.score, getattr(seen, quantity), given, blocks, clusters)
+    return fixed_effects.no_effect(seen.score, getattr(seen, quantity), others, blocks, clusters)
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:

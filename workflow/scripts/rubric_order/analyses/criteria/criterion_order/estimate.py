@@ -63,14 +63,14 @@ def rerun_errors(panel: Panel, shift: np.ndarray) -> dict[str, float]:
         weights[np.nanargmax(shift[place])], weights[np.nanargmin(shift[place])] = 1, -1
         weights = np.linalg.pinv(left[place], hermitian=True) @ weights
         here = scored[:, :, place]
-        own = np.where(here, weights[at[:, :, place]], 0)
+        place_weight = np.where(here, weights[at[:, :, place]], 0)
         rest = np.where(here, values[:, :, place] - np.nan_to_num(shift[place])[at[:, :, place]], 0)
-        own, rest = (
+        place_weight, rest = (
             np.where(here, factor - factor.sum(axis=1, keepdims=True) / np.maximum(n_reads[:, :, place], 1), 0)
-            for factor in (own, rest)
+            for factor in (place_weight, rest)
         )
         df = here.sum() - (here.any(axis=1)).sum() - (~np.isnan(shift[place])).sum() + 1
-        moved[:, :, place] = own * rest * np.sqrt(here.sum() / df) if df > 0 else np.nan
+        moved[:, :, place] = place_weight * rest * np.sqrt(here.sum() / df) if df > 0 else np.nan
     if not len(with_gap):
         return dict.fromkeys(ACROSS, np.nan)
     of_gaps = {
@@ -240,9 +240,9 @@ def estimates(
 def commonest(panel: Panel, place: int) -> Row:
     asked = panel.positions[:, :, place] > 0
     values = panel.values[:, :, place][asked]
-    given = values[~np.isnan(values)]
-    share = np.unique(given, return_counts=True)[1].max() / len(given) if len(given) else np.nan
-    counts: Row = {"n_scores": len(given), "n_failed": len(values) - len(given)}
+    scores = values[~np.isnan(values)]
+    share = np.unique(scores, return_counts=True)[1].max() / len(scores) if len(scores) else np.nan
+    counts: Row = {"n_scores": len(scores), "n_failed": len(values) - len(scores)}
     of_texts = (~np.isnan(panel.values[:, :, place])).any(axis=1)
     sizes = np.bincount(panel.groups[of_texts])
     counts |= {"n_texts": int(of_texts.sum()), "n_groups": int((sizes > 0).sum())}

@@ -20,12 +20,12 @@ COLUMNS = {"scores": [*KEYS, "unit_id", "group_id", "criterion", "criterion_posi
 
 def terms(reads: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
     place = reads["criterion_position"].to_numpy(dtype=int)
-    shown = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
+    orders = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
     position = (place[:, None] == np.arange(1, place.max() + 1)).astype(float)
     levels = np.arange(1, n + 1)
     return {
         "criterion_order": position,
-        "level_order": np.hstack([shown[:, [end]] == levels for end in (0, -1)]).astype(float),
+        "level_order": np.hstack([orders[:, [end]] == levels for end in (0, -1)]).astype(float),
     }
 
 
@@ -55,14 +55,14 @@ def pairs_of_reads(reads: pd.DataFrame, n: int) -> Pairs:
     differ = score[one] != score[two]
     one, two = one[differ], two[differ]
     place = reads["criterion_position"].to_numpy(dtype=int)
-    shown = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
-    at = permutations.positions_of(shown)
+    orders = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
+    at = permutations.positions_of(orders)
     places, positions = np.arange(1, place.max() + 1), np.arange(1, n + 1)
     preferred = []  # for each read: 1 at the position of its own score, -1 at the position of the other read's score
-    for read, other in ((one, two), (two, one)):
-        own, rival = (at[read, score[which] - 1][:, None] == positions for which in (read, other))
-        preferred.append(own.astype(np.int8) - rival.astype(np.int8))
-    stands = [(place[read][:, None] == places).astype(np.int8) for read in (one, two)]
+    for index, other in ((one, two), (two, one)):
+        score_place, rival = (at[index, score[which] - 1][:, None] == positions for which in (index, other))
+        preferred.append(score_place.astype(np.int8) - rival.astype(np.int8))
+    stands = [(place[index][:, None] == places).astype(np.int8) for index in (one, two)]
     points = (score[one] - score[two]).astype(np.int8)
     products = [(p[:, :, None] * q[:, None, :]).reshape(len(one), -1) for p, q in zip(stands, preferred, strict=True)]
     group = pd.factorize(reads["group_id"], sort=True)[0]
@@ -137,8 +137,8 @@ def _tests(reads: pd.DataFrame, n: int) -> list[Row]:
     group = pd.factorize(reads["group_id"])[0]
     score = reads["score"].to_numpy(dtype=float)
     rows = []
-    for effect, given in (("criterion_order", "level_order"), ("level_order", "criterion_order")):
-        p = fixed_effects.no_effect(score, columns[effect], columns[given], block, group)
+    for effect, other in (("criterion_order", "level_order"), ("level_order", "criterion_order")):
+        p = fixed_effects.no_effect(score, columns[effect], columns[other], block, group)
         rows.append({"quantity": effect, "p": p, "method": "score test, fixed effects of text and criterion"})
     pairs = pairs_of_reads(reads, n)
     details = {"n_pairs": len(pairs.group), "method": "score test, conditional logit of pairs of reads"}

@@ -99,10 +99,10 @@ def prompt_numbers(unit: np.ndarray, read_index: pd.Series, *orderings: pd.Serie
 
 def prompt_means(values: np.ndarray, prompts: np.ndarray) -> np.ndarray:
     shape = values.shape[0], int(prompts.max(initial=0)) + 1, values.shape[2]
-    text, read, criterion = np.nonzero(~np.isnan(values))
-    place = text, prompts[text, read, criterion], criterion
+    text, number, criterion = np.nonzero(~np.isnan(values))
+    place = text, prompts[text, number, criterion], criterion
     total, count = np.zeros(shape), np.zeros(shape)
-    np.add.at(total, place, values[text, read, criterion])
+    np.add.at(total, place, values[text, number, criterion])
     np.add.at(count, place, 1)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
@@ -269,14 +269,14 @@ def _left_out(
     """
     values = [side if side.ndim == 3 else side[:, None] for side in sides]  # a mean counts as a single read
     both = np.logical_and.reduce([(~np.isnan(side)).any(axis=1) for side in values])
-    told = both.sum(axis=1) > 1
-    if not told.any():
+    usable = both.sum(axis=1) > 1
+    if not usable.any():
         return [np.full(1, np.nan) for _ in sides], math.nan, np.zeros(0, dtype=int)
-    unit = np.unique(groups[told], return_inverse=True)[1]
+    unit = np.unique(groups[usable], return_inverse=True)[1]
     weights = resampling.left_out_weights(unit)
 
     def used(values: np.ndarray) -> np.ndarray:
-        return np.where(both[:, None], values, np.nan)[told]
+        return np.where(both[:, None], values, np.nan)[usable]
 
     pairs = [pair_correlations(np.moveaxis(used(side), 1, 0), weights) for side in values]  # (1 + n_parts, R, pairs)
     common = np.logical_and.reduce([(~np.isnan(r)).any(axis=1) for r in pairs])

@@ -51,8 +51,8 @@ def _block_rows(block: blocks.Block) -> Iterator[tuple[Row, Row]]:
 
 def _digest(block: blocks.Block) -> str:
     """Digest of items, groups, orderings and numbers of reads; independent of judge and row order."""
-    shown, number = block.orderings
-    digits = shown @ max(10, block.n) ** np.arange(block.n - 1, -1, -1)
+    orders, number = block.orderings
+    digits = orders @ max(10, block.n) ** np.arange(block.n - 1, -1, -1)
     orderings, rank = np.unique(digits, return_inverse=True)
     cells, counts = np.unique(block.item * len(orderings) + rank[number], return_counts=True)
     digest = hashlib.blake2b(digest_size=DIGEST_BYTES)

@@ -135,9 +135,9 @@ def _size(items: pd.DataFrame) -> Row:
 
 
 def _scores(matrix: np.ndarray) -> Row:
-    given = ~np.isnan(matrix)
-    scores = matrix[given]
-    row = {"n_raters": matrix.shape[1], "n_rated": int(given.any(axis=1).sum()), "n_scores": len(scores)}
+    present = ~np.isnan(matrix)
+    scores = matrix[present]
+    row = {"n_raters": matrix.shape[1], "n_rated": int(present.any(axis=1).sum()), "n_scores": len(scores)}
     if not len(scores):
         return row | dict.fromkeys(SCORED[3:], np.nan)
     shares = {f"share_{score}": float((scores == score).mean()) for score in HUMAN_SCORES}

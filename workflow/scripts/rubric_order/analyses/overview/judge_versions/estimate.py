@@ -17,8 +17,8 @@ def estimate(answers: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """
     rows = [
         (judge, what, version, n_answers, len(counts) > 1)
-        for judge, told in answers.items()
-        for what, counts in sorted(told["versions"].items())
+        for judge, record in answers.items()
+        for what, counts in sorted(record["versions"].items())
         for version, n_answers in sorted(counts.items())
     ]
     columns = ["judge", "what", "version", "n_answers", "mixed"]

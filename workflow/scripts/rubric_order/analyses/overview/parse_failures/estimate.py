@@ -33,13 +33,13 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 def _score_rows(table: pd.DataFrame) -> Iterator[Row]:
     for block in blocks.blocks(table):
-        n, shown = block.n, block.shown
+        n, orderings = block.n, block.shown
         reason, reasons = pd.factorize(block.table["failure"], sort=True)  # -1 for a read that did not fail
-        marks = np.column_stack([np.ones(len(shown)), reason >= 0, reason[:, None] == np.arange(len(reasons))])
+        marks = np.column_stack([np.ones(len(orderings)), reason >= 0, reason[:, None] == np.arange(len(reasons))])
         cells = [(EVERY, EVERY, marks.sum(axis=0).astype(int))]
         # Records without an ordering get the canonical ordering, which says nothing about positions.
-        if block.keys["strategy"] != "recorded" or (shown != shown[0]).any():
-            place = permutations.positions_of(shown)
+        if block.keys["strategy"] != "recorded" or (orderings != orderings[0]).any():
+            place = permutations.positions_of(orderings)
             for score, position in np.ndindex(n, n):
                 counts = marks[place[:, score] == position + 1].sum(axis=0).astype(int)
                 cells += [(str(score + block.lowest), str(position + 1), counts)] if counts[0] else []

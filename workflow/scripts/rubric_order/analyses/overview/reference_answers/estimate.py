@@ -61,8 +61,8 @@ def _attempt_rows(part: pd.DataFrame, confidence: float) -> Iterator[Row]:
         return
     yield _share("unclear", texts["verdict"].isna(), texts["group_id"], confidence)
     accepted = texts["accepted"].astype(bool)
-    for name, kept in zip(AMONG, (accepted | True, accepted, texts["verdict"] == "no"), strict=True):
-        scored = texts[kept & texts["blind_score"].notna()]
+    for name, among in zip(AMONG, (accepted | True, accepted, texts["verdict"] == "no"), strict=True):
+        scored = texts[among & texts["blind_score"].notna()]
         level, blind = (scored[column].to_numpy(dtype=float) for column in ("level", "blind_score"))
         yield _share(f"blind_equal_{name}", level == blind, scored["group_id"], confidence)
         yield _mean(f"blind_shift_{name}", blind - level, scored["group_id"], confidence)
@@ -79,5 +79,5 @@ def _share(quantity: str, told: pd.Series | np.ndarray, group: pd.Series, confid
 
 def _mean(quantity: str, values: np.ndarray, group: pd.Series, confidence: float) -> Row:
     interval = contrasts.mean(values, group.factorize()[0], confidence)
-    kept = {name: interval[name] for name in ("estimate", "ci_low", "ci_high", "n_clusters")}
-    return {"quantity": quantity, "n": len(values)} | kept
+    columns = {name: interval[name] for name in ("estimate", "ci_low", "ci_high", "n_clusters")}
+    return {"quantity": quantity, "n": len(values)} | columns

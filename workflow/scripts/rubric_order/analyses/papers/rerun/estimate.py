@@ -88,9 +88,9 @@ def sd_error(values: np.ndarray) -> tuple[float, float]:
 
 
 def redrawn(values: np.ndarray, *, rng: np.random.Generator) -> np.ndarray:
-    given = ~np.isnan(values)
-    k = given.sum(axis=1)
-    sorted_in = np.take_along_axis(values, np.argsort(~given, axis=1, kind="stable"), axis=1)  # given scores first
+    present = ~np.isnan(values)
+    k = present.sum(axis=1)
+    sorted_in = np.take_along_axis(values, np.argsort(~present, axis=1, kind="stable"), axis=1)  # given scores first
     filled, drawn_from = np.nan_to_num(sorted_in), np.arange(values.shape[1]) < k[:, None]
     item = np.arange(len(values))[:, None]
     means = np.empty((DRAWS, len(values)))

@@ -66,7 +66,7 @@ def estimate(
     Source: the earlier version of Xu et al., Section 5.3, Table 6, for cost, correlation and rank; the rest is ours.
     """
     sources_by_key: dict[tuple[Any, ...], dict[str, Source]] = {}
-    shown: dict[tuple[Any, ...], np.ndarray] = {}
+    orderings: dict[tuple[Any, ...], np.ndarray] = {}
     lowest: dict[tuple[Any, ...], dict[str, int]] = {}
     for block in blocks.blocks(scores):
         if block.keys["strategy"] not in shared_orderings.SHARED:
@@ -76,13 +76,13 @@ def estimate(
             for cluster in CLUSTERS if readout in selecting else ():
                 key = (*(block.keys | {"dataset": EVERY}).values(), readout, cluster)
                 sources_by_key.setdefault(key, {})[block.keys["dataset"]] = _source(block, readout, values, cluster)
-                shown[key] = block.orderings[0]
+                orderings[key] = block.orderings[0]
                 lowest.setdefault(key, {})[block.keys["dataset"]] = block.lowest
     options: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed, "splits": splits}
     parts = [
         part
         for key, sources in sorted(sources_by_key.items())
-        for part in _source_rows(key, sources, shown[key], lowest[key], **options)
+        for part in _source_rows(key, sources, orderings[key], lowest[key], **options)
     ]
     key_columns = [*KEYS, "readout", "cluster"]
     columns = [*key_columns, "quantity", "ordering", "estimate", "ci_low", "ci_high", "noise"]
@@ -176,12 +176,12 @@ def noise_free_distance(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarr
 
 
 def _shares_and_influence(table: np.ndarray, chosen: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    own = table.reshape(-1, n, n) * chosen[:, None, None]
-    total = own.sum(axis=0)
+    selections = table.reshape(-1, n, n) * chosen[:, None, None]
+    total = selections.sum(axis=0)
     times = total.sum(axis=1)[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.where(times > 0, total / times, 1 / n)
-        influence = np.where(times > 0, (own - shares * own.sum(axis=2, keepdims=True)) / times, 0)
+        influence = np.where(times > 0, (selections - shares * selections.sum(axis=2, keepdims=True)) / times, 0)
     return shares, influence
 
 
@@ -256,9 +256,9 @@ def _held_out(chosen: np.ndarray, pearson: np.ndarray | None, canonical: int) ->
     if pearson is None:
         return {}
     correlations = _choice_values("heldout_pearson", chosen, pearson, canonical)
-    own = correlations["heldout_pearson_chosen"]
-    correlations["heldout_pearson_gained"] = own - correlations["heldout_pearson_canonical"]
-    correlations["heldout_pearson_over_mean"] = own - correlations["heldout_pearson_mean"]
+    best_r = correlations["heldout_pearson_chosen"]
+    correlations["heldout_pearson_gained"] = best_r - correlations["heldout_pearson_canonical"]
+    correlations["heldout_pearson_over_mean"] = best_r - correlations["heldout_pearson_mean"]
     return correlations
 
 

@@ -84,8 +84,8 @@ def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> It
         p, small = np.maximum(p, bounded), bounded <= level
     small &= effects["effective_clusters"].to_numpy(dtype=float) >= uniformity.FEW_CLUSTERS
     compared = [*_SAME, "baseline", "other"]
-    given = [effects[column].tolist() if column in effects else [""] * len(effects) for column in compared]
-    named = {key: rows for key, rows in places_of(*given).items() if not pd.isna(list(key)).any()}
+    values = [effects[column].tolist() if column in effects else [""] * len(effects) for column in compared]
+    named = {key: rows for key, rows in places_of(*values).items() if not pd.isna(list(key)).any()}
     for key, rows in sorted(named.items()):
         weakest = rows[int(np.where(np.isnan(p[rows]), np.inf, p[rows]).argmax())]
         row = dict(zip(compared, key, strict=True)) | {"quantity": name, "margin": margin, "p": p[weakest]}

@@ -76,8 +76,8 @@ def estimate(
         units = dict(sorted(measured.items()))
         rows += [base_columns | row for row in _differences(units, confidence)]
         for judge, temperatures in _temperatures(sampling_temperatures).items():
-            own = base_columns | {"one": f"{TEMPERATURE} of {judge}", "sweep": TEMPERATURE, "swept_judge": judge}
-            rows += [own | row for row in _trends(units, temperatures, confidence)]
+            trend = base_columns | {"one": f"{TEMPERATURE} of {judge}", "sweep": TEMPERATURE, "swept_judge": judge}
+            rows += [trend | row for row in _trends(units, temperatures, confidence)]
         for name, values in sweeps.items():
             rows += [base_columns | {"one": name} | row for row in _trends(units, values, confidence)]
     columns = [*KEYS, "readout", "cluster", "compared", "one", "other", "quantity", "estimate", "se", "ci_low"]
@@ -140,12 +140,12 @@ def _selection(counts: np.ndarray) -> Selection:
     """V squared of positions, from products of two clusters' deviations from uniform selection."""
     n, size = counts.shape[1], counts.sum(axis=1)
     away, total = counts - size[:, None] / n, size.sum()
-    summed, own = away.sum(axis=0), (away**2).sum(axis=1)
+    summed, squares = away.sum(axis=0), (away**2).sum(axis=1)
     scale = n / (n - 1)
     pairs, without = total**2 - (size**2).sum(), (total - size) ** 2 - ((size**2).sum() - size**2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        estimate = scale * (summed @ summed - own.sum()) / pairs
-        left_out = scale * (((summed - away) ** 2).sum(axis=1) - (own.sum() - own)) / without
+        estimate = scale * (summed @ summed - squares.sum()) / pairs
+        left_out = scale * (((summed - away) ** 2).sum(axis=1) - (squares.sum() - squares)) / without
         deviation = (away - size[:, None] * summed / total) * np.sqrt(scale / pairs)
     raw = scale * summed @ summed / total**2
     return Selection(float(estimate), float(raw), estimate - left_out, deviation, size / total)
@@ -259,12 +259,12 @@ def _selection_interval(
 def _products(parts: list[tuple[float, Selection]], number: np.ndarray) -> float:
     """Variance of a weighted sum of V squared if V is 0."""
     starts = np.cumsum([0, *(len(of.deviation) for _, of in parts)])
-    rows, own = [], np.zeros(number.max() + 1)
+    rows, squares = [], np.zeros(number.max() + 1)
     for (weight, of), start, end in zip(parts, starts[:-1], starts[1:], strict=True):
-        table = np.zeros((len(own), of.deviation.shape[1]))
+        table = np.zeros((len(squares), of.deviation.shape[1]))
         table[number[start:end]] = of.deviation
         rows.append((weight, table))
-        own += weight * (table**2).sum(axis=1)
+        squares += weight * (table**2).sum(axis=1)
     terms = [w * v * float(((x.T @ y) ** 2).sum()) for w, x in rows for v, y in rows]
-    variance = 2 * (sum(terms) - float((own**2).sum()))
+    variance = 2 * (sum(terms) - float((squares**2).sum()))
     return variance if variance > ROUNDING * sum(map(abs, terms)) else 0.0

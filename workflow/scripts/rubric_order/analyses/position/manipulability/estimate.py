@@ -199,7 +199,7 @@ def _expected(block: blocks.Block, temperature: float) -> np.ndarray:
 
 
 def _repeats(block: blocks.Block, values: np.ndarray) -> np.ndarray:
-    shown, number = block.orderings
-    cell = block.item * len(shown) + number
+    orderings, number = block.orderings
+    cell = block.item * len(orderings) + number
     order = np.argsort(cell, kind="stable")
-    return values[block.item, block.column][order].reshape(len(block.items), len(shown), -1)
+    return values[block.item, block.column][order].reshape(len(block.items), len(orderings), -1)

@@ -77,12 +77,12 @@ class _Cells:
     """
 
     def __init__(self, block: blocks.Block) -> None:
-        shown, number = block.orderings
+        orderings, number = block.orderings
         self.block, self.items = block, len(block.items)
-        self.shared = len(shown) <= 2 * len(block.table) / self.items
+        self.shared = len(orderings) <= 2 * len(block.table) / self.items
         self.column = number if self.shared else block.column
         self.shape = self.items, int(self.column.max()) + 1
-        rising = np.flatnonzero((np.diff(shown, axis=1) > 0).all(axis=1)) if self.shared else []
+        rising = np.flatnonzero((np.diff(orderings, axis=1) > 0).all(axis=1)) if self.shared else []
         self.reference = int(rising[0]) if len(rising) else 0
         self.cell = block.item * self.shape[1] + self.column
 
@@ -140,8 +140,8 @@ def _readout_rows(
     kinds: Sequence[str],
 ) -> Iterator[Row]:
     cells = _Cells(block)
-    read = values[block.item, block.column]
-    means, repeated = cells.means(read), cells.variances(read)
+    by_read = values[block.item, block.column]
+    means, repeated = cells.means(by_read), cells.variances(by_read)
     enough = _repeats_everywhere(repeated)
     if enough and readout == Readout.HARD and temperature != 0 and repetition.copied(block):
         enough = False
@@ -158,20 +158,20 @@ def _readout_rows(
     for cluster in kinds:
         unit = block.units(cluster, several)
         common = {"cluster": cluster, "known_from": source, "n_orderings": drawn_from}
-        own, whole, added = spread.item_variances(means[several], noise[several], unit, shared=cells.shared)
+        between_items, whole, added = spread.item_variances(means[several], noise[several], unit, shared=cells.shared)
         exact = not np.nan_to_num(noise).any()
-        for quantity, variance, logarithm in (("spread", own, exact), ("within", whole, True)):
+        for quantity, variance, logarithm in (("spread", between_items, exact), ("within", whole, True)):
             columns = _mean(variance, unit, confidence, level, added=added, logarithm=logarithm, squared=True)
             how = " of its logarithm" if logarithm else ""
             method = f"method of moments; jackknife over {cluster}s{how}, Student's t by sizes of {cluster}s"
             row = common | {"quantity": quantity, "chance": np.nan, "method": method, "logarithm": logarithm}
             yield row | columns
         method = f"jackknife over {cluster}s, Student's t by sizes of {cluster}s"
-        for quantity, moved, chance, unit_of in _changes(block, readout, read, cells, enough, cluster):
+        for quantity, moved, chance, unit_of in _changes(block, readout, by_read, cells, enough, cluster):
             columns = _mean(moved, unit_of, confidence, level)
             yield common | {"quantity": quantity, "chance": chance, "method": method} | columns
         if drawn_from:
-            times = cells.counts(read)[several]
+            times = cells.counts(by_read)[several]
             reads = spread.single_reads(means[several], noise[several], times, unit, known=source != spread.UNKNOWN)
             method = f"jackknife over {cluster}s of the logarithm, Student's t by sizes of {cluster}s"
             for row in _few_read_rows(*reads, unit, drawn_from, confidence, level, margin):
@@ -238,9 +238,9 @@ def _expected_variances(
     variances = repetition.variances(block, readout, values, temperature)
     if variances is None or variances[1] != repetition.PROBABILITIES:
         return np.full(cells.shape, np.nan), spread.UNKNOWN
-    read = variances[0][block.item, block.column]
+    by_read = variances[0][block.item, block.column]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return cells.means(read) / cells.counts(read), variances[1]
+        return cells.means(by_read) / cells.counts(by_read), variances[1]
 
 
 def _changes(

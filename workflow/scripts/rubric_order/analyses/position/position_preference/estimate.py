@@ -45,9 +45,9 @@ def estimate(
             compared = preference.compared(block, readout)
             units = {cluster: block.units(cluster) for cluster in clusters}
             base_columns = block.keys | {"readout": readout}
-            made = [*_rows(base_columns, compared, units, confidence)]
-            rows += made
-            parts.setdefault((*(base_columns | {"dataset": EVERY}).items(),), []).append((compared, units, made))
+            block_rows = [*_rows(base_columns, compared, units, confidence)]
+            rows += block_rows
+            parts.setdefault((*(base_columns | {"dataset": EVERY}).items(),), []).append((compared, units, block_rows))
     for key, datasets in parts.items():
         if len(datasets) == 1:  # the rows of a single dataset are also the rows of dataset ``all``
             rows += [row | dict(key) for row in datasets[0][2]]

@@ -64,16 +64,16 @@ def estimate(
                 key = (*(block.keys | {"dataset": dataset}).values(), readout)
                 laid.setdefault(key, {})[block.keys["dataset"]] = reads
     key_columns, parts = [*KEYS, "readout"], []
-    made: dict[tuple[Any, ...], list[tuple[Row, Row]]] = {}  # rows of a single dataset are also rows of dataset ``all``
+    by_items: dict[tuple[Any, ...], list[tuple[Row, Row]]] = {}  # a single dataset's rows are also those of ``all``
     for key, by_dataset in sorted(laid.items()):
         datasets = [by_dataset[name] for name in sorted(by_dataset)]
         together = _joined(datasets)
         for cluster in clusters if together.by_ordering or together.by_position else ():
             common = dict(zip(key_columns, key, strict=True)) | {"cluster": cluster}
             items = (cluster, *map(id, datasets))
-            if items not in made:
-                made[items] = [*_shift_rows(common, together, sign_changes, confidence, seed, points)]
-            parts += [(row | common, values) for row, values in made[items]]
+            if items not in by_items:
+                by_items[items] = [*_shift_rows(common, together, sign_changes, confidence, seed, points)]
+            parts += [(row | common, values) for row, values in by_items[items]]
     columns = [*key_columns, "cluster", "quantity", "ordering", "score", "position", "estimate", "ci_low", "ci_high"]
     columns += ["df", "p_bounded", "mean_score", "chance", "chance_high", "p_order", "commonest", "flag"]
     columns += ["n_items", "n_clusters", "effective_clusters", "heaviest", "n_reads", "n_failed", "method"]
@@ -89,17 +89,17 @@ def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid
     score, items = values[block.item, block.column], len(block.items)
     scored = ~np.isnan(score)
     same, common = _alike(block), block.common
-    shown, number = common.orderings
+    orders, number = common.orderings
     places: np.ndarray = permutations.positions_of(block.shown[scored]) - 1
 
     def cells(of: blocks.Block, treatment: np.ndarray, count: int) -> additive.Cells:
-        own = values[of.item, of.column]
-        used = ~np.isnan(own)
-        return additive.cells(own[used], of.item[used], treatment, of.design_of(used).weights, (items, count))
+        by_read = values[of.item, of.column]
+        used = ~np.isnan(by_read)
+        return additive.cells(by_read[used], of.item[used], treatment, of.design_of(used).weights, (items, count))
 
     return Laid(
-        by_ordering=cells(common, number[~np.isnan(values[common.item, common.column])], len(shown)) if same else None,
-        orderings=shown if same else shown[:0],
+        by_ordering=cells(common, number[~np.isnan(values[common.item, common.column])], len(orders)) if same else None,
+        orderings=orders if same else orders[:0],
         by_position=tuple(cells(block, place, block.n) for place in places.T) if block.crossed else (),
         units={cluster: block.units(cluster) for cluster in kinds},
         scores=score[scored],

@@ -128,8 +128,8 @@ def _spread(sums: np.ndarray) -> dict[str, np.ndarray]:
 def _split_of_block(block: blocks.Block, readout: Readout, values: np.ndarray, temperature: float | None) -> Split:
     repeats = repetition.repeats_of(block)
     crossed = repeats is not None
-    read = block.ordering_means(values) if crossed else values
-    scored = ~np.isnan(read)
+    reads = block.ordering_means(values) if crossed else values
+    scored = ~np.isnan(reads)
     usable = scored.all(axis=1) if crossed else scored.sum(axis=1) > 1
     noise, source = np.full(len(usable), np.nan), ""
     of_repetition = repetition.variances(block, readout, values, temperature)
@@ -140,7 +140,7 @@ def _split_of_block(block: blocks.Block, readout: Readout, values: np.ndarray, t
     def statistic(sums: np.ndarray) -> dict[str, np.ndarray]:
         return split(sums, repeats=repeats or 1, crossed=crossed, known=of_repetition is not None)
 
-    table = np.full((len(usable), 3 + read.shape[1]), np.nan)
+    table = np.full((len(usable), 3 + reads.shape[1]), np.nan)
     if usable.any():
-        table[usable] = parts(read[usable], noise[usable])
+        table[usable] = parts(reads[usable], noise[usable])
     return statistic, usable, table, source

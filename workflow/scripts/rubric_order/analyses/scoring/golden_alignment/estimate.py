@@ -35,11 +35,11 @@ def estimate(
 
 
 def _rows(dataset: str, block: pd.DataFrame, known: pd.DataFrame, confidence: float) -> Iterator[Row]:
-    given = golden.sources(block, known, 5)
-    human = given.pop(HUMAN, None)
+    sources = golden.sources(block, known, 5)
+    human = sources.pop(HUMAN, None)
     if human is None:
         return
-    for source, scores in given.items():
+    for source, scores in sources.items():
         used = ~np.isnan(human) & ~np.isnan(scores)
         unit = block["group_id"].factorize(sort=True)[0][used]
         common = {"dataset": dataset, "source": source, "n_items": int(used.sum()), "n_clusters": len(np.unique(unit))}
@@ -51,6 +51,6 @@ def _rows(dataset: str, block: pd.DataFrame, known: pd.DataFrame, confidence: fl
 def _differing(votes: pd.DataFrame, confidence: float) -> Iterator[Row]:
     for (dataset, source), block in votes[votes["n_scored"] > 1].groupby(["dataset", "source"], sort=True):
         unit = block["group_id"].factorize(sort=True)[0]
-        for quantity, told in (("differ", block["how"] != "same"), ("median", block["how"] == "median")):
-            interval = contrasts.share(told.to_numpy(), unit, confidence)
+        for quantity, indicator in (("differ", block["how"] != "same"), ("median", block["how"] == "median")):
+            interval = contrasts.share(indicator.to_numpy(), unit, confidence)
             yield {"dataset": dataset, "source": source, "quantity": quantity, "n_items": len(block)} | interval

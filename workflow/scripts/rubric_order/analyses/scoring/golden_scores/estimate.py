@@ -31,8 +31,8 @@ def _votes(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
     for (judge, profile, dataset, n), block in table.groupby(["judge", "profile", "dataset", "n"], sort=True):
         item, ids = pd.factorize(block["item_id"], sort=True)
         score = block["score"].to_numpy(dtype=float, na_value=np.nan)
-        given = ~np.isnan(score)
-        counts = np.bincount(item[given] * n + score[given].astype(int) - 1, minlength=len(ids) * n).reshape(-1, n)
+        present = ~np.isnan(score)
+        counts = np.bincount(item[present] * n + score[present].astype(int) - 1, minlength=len(ids) * n).reshape(-1, n)
         value, how = vote(counts)
         group = block.assign(item=item).groupby("item")["group_id"].first().to_numpy()
         columns = {"item_id": ids, "group_id": group, "score": value, "how": how}

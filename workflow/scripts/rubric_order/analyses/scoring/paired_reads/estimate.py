@@ -34,8 +34,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     columns = [*SHARED, "varied", "other", "readout", "cluster", "quantity", "number", "estimate", "ci_low"]
     columns += ["ci_high", "p", "df"]
     columns += ["n_pairs", "n_differ", "n_items", "n_clusters", "effective_clusters", "method"]
-    made = tidy.make_table(rows, columns)
-    return multiplicity.adjust(made.assign(confidence=confidence))
+    estimates = tidy.make_table(rows, columns)
+    return multiplicity.adjust(estimates.assign(confidence=confidence))
 
 
 def _numbered(reads: pd.DataFrame) -> pd.DataFrame:

@@ -134,7 +134,7 @@ def _floors(items: pd.DataFrame, about: Mapping[str, Any], confidence: float) ->
     both, (first, second, other, human) = by_style[style]
     if not len(both):
         return {"about": {"repeats_of": "", "repeated": "", "n_repeats": 0}, "sizes": {}}
-    told = {"repeats_of": about[style], "repeated": ", ".join(sorted(both["criterion"].unique()))}
+    repeats = {"repeats_of": about[style], "repeated": ", ".join(sorted(both["criterion"].unique()))}
     pairs = {"floor": (second, first), "at_repeats": (first, other) if style == "style" else (other, first)}
     alone: np.ndarray = np.zeros(len(both), dtype=int)
     sizes = {
@@ -145,7 +145,7 @@ def _floors(items: pd.DataFrame, about: Mapping[str, Any], confidence: float) ->
         for name, pair in pairs.items()
     }
     sizes["floor"] = {name: abs(value) for name, value in sizes["floor"].items()}
-    return {"about": told | {"n_repeats": len(both)}, "sizes": sizes}
+    return {"about": repeats | {"n_repeats": len(both)}, "sizes": sizes}
 
 
 def _bounds(items: pd.DataFrame, n: int) -> tuple[float, float]:

@@ -34,8 +34,8 @@ def estimate(
     rows: list[Row] = []
     for setting in variants.variants(scores, bases):
         sources = golden.sources(setting.items, golden_by_item, setting.keys["n"])
-        for name, given in sources.items():
-            rows += _rows(setting, name, given, confidence)
+        for name, source in sources.items():
+            rows += _rows(setting, name, source, confidence)
     _add_correlations(rows)
     rows += _fluctuations(rows)
     columns = [*SHARED, "varied", "order", "kind", "readout", "cluster", "golden", "quantity", "estimate", "ci_low"]

@@ -51,8 +51,8 @@ def _rows(key: tuple[Any, ...], block: pd.DataFrame, confidence: float) -> Itera
     common = dict(zip(SETTING, key, strict=True))
     ends = {"estimate": "difference", "ci_low": "difference_low", "ci_high": "difference_high", "p": "p"}
     for row in block.to_dict("records"):
-        kept = {name: row[name] for name in ("judge", "dataset", "n_items", "n_clusters", "method")}
-        yield common | kept | {"term": "judge"} | {name: row[column] for name, column in ends.items()}
+        keys = {name: row[name] for name in ("judge", "dataset", "n_items", "n_clusters", "method")}
+        yield common | keys | {"term": "judge"} | {name: row[column] for name, column in ends.items()}
     single = block[(block["dataset"] != EVERY) & (block["difference_se"] > 0)]
     if single["judge"].nunique() < 2:
         return

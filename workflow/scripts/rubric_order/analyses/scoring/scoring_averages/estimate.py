@@ -78,19 +78,19 @@ def _rows(
         repeated = repeated.astype(float).mean(axis=1, skipna=False)
         both = averaged.notna() & (repeated.notna() | (not enough))
         items = by_item.reset_index().assign(dataset=keys["dataset"])
-        for source, given in golden.sources(items, known, keys["n"]).items():
-            used = both.to_numpy() & ~np.isnan(given)
-            told = {"readout": readout, "golden": source, "n_calls": k, "flag": flag, "n_items": int(used.sum())}
-            told["n_failed"] = int((~np.isnan(given)).sum() - used.sum())
+        for source, gold in golden.sources(items, known, keys["n"]).items():
+            used = both.to_numpy() & ~np.isnan(gold)
+            about = {"readout": readout, "golden": source, "n_calls": k, "flag": flag, "n_items": int(used.sum())}
+            about["n_failed"] = int((~np.isnan(gold)).sum() - used.sum())
             for cluster in CLUSTERS:
                 unit = items[f"{cluster}_id"].factorize(sort=True)[0][used]
-                told |= {"cluster": cluster, "n_clusters": len(np.unique(unit))}
-                told["method"] = f"each {cluster} left out, Student's t"
-                one = agreement.Compared(averaged.to_numpy()[used], given[used], unit)
+                about |= {"cluster": cluster, "n_clusters": len(np.unique(unit))}
+                about["method"] = f"each {cluster} left out, Student's t"
+                one = agreement.Compared(averaged.to_numpy()[used], gold[used], unit)
                 if enough:
-                    other = agreement.Compared(repeated.to_numpy()[used], given[used], unit)
+                    other = agreement.Compared(repeated.to_numpy()[used], gold[used], unit)
                 for quantity in agreement.STATISTICS:
-                    row = keys | told | {"quantity": quantity, "averaged": float(one.parts(quantity)[0])}
+                    row = keys | about | {"quantity": quantity, "averaged": float(one.parts(quantity)[0])}
                     if enough:
                         row["repeated"] = float(other.parts(quantity)[0])
                         row |= one.minus(other, quantity, confidence)

@@ -79,12 +79,12 @@ def _select_known_references(block: pd.DataFrame, conditions: Mapping[str, Any],
 
 
 def _laid(block: pd.DataFrame, dataset: str, n: int) -> Laid:
-    read, reads = pd.factorize(pd.MultiIndex.from_frame(block[["condition", "strategy", "read_index"]]), sort=True)
+    place, reads = pd.factorize(pd.MultiIndex.from_frame(block[["condition", "strategy", "read_index"]]), sort=True)
     item, ids = pd.factorize(block["item_id"], sort=True)
-    cells, shape = (item, read), (len(ids), len(reads))
-    shown = np.stack(block["ordering"].to_numpy())
+    cells, shape = (item, place), (len(ids), len(reads))
+    orderings = np.stack(block["ordering"].to_numpy())
     places = np.broadcast_to(np.arange(n), (*shape, n)).copy()
-    places[cells] = permutations.positions_of(shown) - 1
+    places[cells] = permutations.positions_of(orderings) - 1
     values = {}
     for readout, column in VALUES.items():
         values[readout] = np.full(shape, np.nan)
@@ -95,11 +95,11 @@ def _laid(block: pd.DataFrame, dataset: str, n: int) -> Laid:
         of_scores = np.empty((len(with_probabilities), n))
         np.put_along_axis(
             of_scores,
-            shown[with_probabilities] - 1,
+            orderings[with_probabilities] - 1,
             np.stack(block[READOUTS[Readout.SOFT]].to_numpy()[with_probabilities]),
             axis=1,
         )
-        probabilities[item[with_probabilities], read[with_probabilities]] = of_scores
+        probabilities[item[with_probabilities], place[with_probabilities]] = of_scores
     first: np.ndarray = np.zeros(len(ids), dtype=int)
     first[item] = np.arange(len(item))
     items = block[["item_id", "group_id"]].iloc[first].assign(dataset=dataset).reset_index(drop=True)
@@ -117,9 +117,9 @@ def _rows(keys: Row, laid: Laid, conditions: Mapping[str, Any], confidence: floa
     n = keys["n"]
     said = [conditions[condition][str(n)] for condition, *_ in laid.reads]
     ids = np.array([wording["ids"] for wording in said], dtype=object)
-    text, shown = (np.array([wording[name] or 0 for wording in said], dtype=int) for name in ("text", "shown"))
-    shown = np.where(text > 0, shown, 0)
-    terms = prompt_effects.terms(laid.places, ids, shown, text)
+    text, number = (np.array([wording[name] or 0 for wording in said], dtype=int) for name in ("text", "shown"))
+    number = np.where(text > 0, number, 0)
+    terms = prompt_effects.terms(laid.places, ids, number, text)
     styles: dict[frozenset[Any], tuple[Any, ...]] = {
         frozenset(map(str, range(1, n + 1))): tuple(map(str, range(1, n + 1)))
     }
@@ -145,7 +145,7 @@ def _rows(keys: Row, laid: Laid, conditions: Mapping[str, Any], confidence: floa
             model = {"unit": "log-odds", "method": f"{MODELS[readout]}; {error.format(cluster)}"}
             yield from (common | model | row for row in _effects(sums.regroup(unit).fit(), asked, confidence))
             points = {"unit": "points", "method": f"least squares within items; each {cluster} left out"}
-            yield from (common | points | row for row in _slopes(values, text, shown, unit, n, confidence))
+            yield from (common | points | row for row in _slopes(values, text, number, unit, n, confidence))
 
 
 def _effects(fit: cluster_robust.Fit, asked: Mapping[tuple[str, str], np.ndarray], confidence: float) -> Iterator[Row]:

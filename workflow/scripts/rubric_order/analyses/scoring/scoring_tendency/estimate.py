@@ -42,9 +42,9 @@ def estimate(
 
 def _rows(found: Variants, known: pd.DataFrame) -> Iterator[Row]:
     n, keys = found.keys["n"], {name: found.keys[name] for name in SHARED}
-    for source, given in golden.sources(found.items, known, n).items():
+    for source, gold in golden.sources(found.items, known, n).items():
         common = keys | {"varied": source, "order": "", "kind": "golden", "n_constrained": 0}
-        yield from _counts(common, np.floor(given + 0.5 + 1e-9), n, found.lowest, failures=False)
+        yield from _counts(common, np.floor(gold + 0.5 + 1e-9), n, found.lowest, failures=False)
     for place in range(len(found.names)):
         common = found.about(place) | {"n_constrained": int(found.constrained[:, place].sum())}
         yield from _counts(common, found.first[:, place], n, found.lowest, failures=True)
