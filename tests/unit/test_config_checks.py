@@ -12,7 +12,7 @@ from rubric_order.run import checks, loading
 from rubric_order.settings import judges, schema, values
 from rubric_order.settings.config import Config
 from rubric_order.settings.judges.judge import Sampling
-from rubric_order.settings.judges.vllm import OWN_SETTINGS
+from rubric_order.settings.judges.loaded import OWN_SETTINGS
 from rubric_order.simulation.judge import Simulation
 
 
