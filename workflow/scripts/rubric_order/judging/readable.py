@@ -18,7 +18,9 @@ from rubric_order.parsing import decisions
 from rubric_order.parsing.choices import Choice
 from rubric_order.parsing.decisions import Form
 from rubric_order.prompts.structured import Structured
-from rubric_order.settings.judges import Decisions, Endpoint, Judge
+from rubric_order.settings.judges.decisions import Decisions
+from rubric_order.settings.judges.endpoint import Endpoint
+from rubric_order.settings.judges.judge import Judge
 
 LEAST = 20  # answers of a study, none of them read, after which nothing more is asked
 MOST = 200  # answers of a study that are counted: reading takes time, and more would change nothing

@@ -15,8 +15,8 @@ from rubric_order.analyses.comparisons.position_consistency import estimate as p
 from rubric_order.base.errors import InputError
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY
-from rubric_order.cards.card import number, written
 from rubric_order.cards.estimands import BEST, BIASED, EQUIVALENT, LOG_ODDS, SINGLE, Cause, Estimand, verdict
+from rubric_order.cards.numbers import number, written
 from rubric_order.intake import choice_tables
 from rubric_order.intake.choices import Labels
 from rubric_order.intake.columns import Columns

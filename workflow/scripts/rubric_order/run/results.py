@@ -16,7 +16,7 @@ from rubric_order.prompts import conditions
 from rubric_order.run import rehearsal
 from rubric_order.run.core import Run, Stage, Wildcards, untracked
 from rubric_order.settings.base import Settings
-from rubric_order.settings.judges import Recorded
+from rubric_order.settings.judges.recorded import Recorded
 from rubric_order.settings.statistics import registered_statistics
 
 Block = Mapping[str, Any]

@@ -57,7 +57,8 @@ from rubric_order.run.results import Shown, Statistics, labels_of
 from rubric_order.run.stages import Planning, Scores
 from rubric_order.scoring.scores import read_requested, score_reads
 from rubric_order.settings.base import plain
-from rubric_order.settings.judges import Addressed, Judge
+from rubric_order.settings.judges.judge import Judge
+from rubric_order.settings.judges.over_http import Addressed
 from rubric_order.settings.studies import Study
 
 # `balanced` shows each score equally often in every position. `single` is the usual ordering, which `balanced` has too.

@@ -26,11 +26,21 @@ from rubric_order.base.rows import Row
 from rubric_order.contracts.scores import CONSTRAINED
 from rubric_order.methods.position import order_tests, preference, repetition, sampling, spread
 from rubric_order.methods.position.blocks import Block, matrix_of
+from rubric_order.methods.position.cause_names import (
+    CONFIDENCE,
+    COPIES,
+    FAILURES,
+    GROUP,
+    IMPOSSIBLE,
+    LEVEL,
+    ONE_ORDERING,
+    ROUNDING,
+    SATURATION,
+    SCALE,
+    WRITTEN,
+)
 from rubric_order.methods.uncertainty import additive, cluster_robust, rao_scott, resampling
 
-FAILURES, SCALE, ONE_ORDERING, COPIES = "failures", "scale", "one ordering", "copies"
-WRITTEN, IMPOSSIBLE, GROUP, SATURATION, ROUNDING = "written", "impossible", "group", "saturation", "rounding"
-LEVEL = 0.05  # of the test that a cause is there
 MOST_ORDERINGS = 24  # of blocks that are tested
 FEWEST_ORDERINGS = 5  # without one of fewer, too little is left
 FEWEST_ITEMS = 20  # that were read in an ordering, if items have orderings of their own
@@ -38,7 +48,6 @@ STEPS = np.linspace(0, 1, 11)
 TAIL = 1.645  # standard errors up to a one-sided bound at 5%
 CLEARLY = 2.0  # standard errors by which a position has more failures than others
 CELLS_AT_ONCE = 4_000_000
-CONFIDENCE = 0.95
 
 
 def causes(block: Block, power: float = 1.0) -> list[Row]:
