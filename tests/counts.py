@@ -23,20 +23,20 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 BOUNDS = {
-    "library and entries, code lines": 50_360,
-    "core without extras, code lines": 42_050,
+    "library and entries, code lines": 50_430,
+    "core without extras, code lines": 42_090,
     "largest module, lines": 540,
     "tests, code lines": 55_500,
     "rules and captions, lines": 932,
     "`common.smk`, lines": 95,
-    "docstrings, words": 85_700,
-    "docstrings of `estimate.py`, words": 14_700,
+    "docstrings, words": 76_850,
+    "docstrings of `estimate.py`, words": 6_000,
     "docs, words": 133_000,
     "longest caption, words": 141,
     "folders with more than 25 modules": 0,
-    "modules in the longest chain of imports": 15,
-    "functions named by a preposition": 102,
-    "locals that are participles": 152,
+    "modules in the longest chain of imports": 14,
+    "functions named by a preposition": 13,
+    "locals that are participles": 7,
     "literals of readouts outside their enum": 2,
 }
 PREPOSITIONS = r"_?(?:of|with|in|at|by|from|to|on|for|without|over|under|between)_"

@@ -157,7 +157,7 @@ def predicted(block: blocks.Block, goal: str, readout: Readout, design: str, sha
 def realised(table: pd.DataFrame, goal: str, readout: Readout, truth: np.ndarray | None = None) -> tuple[float, float]:
     """Precision that a study reports, and its estimate, by the functions that its statistics use."""
     if goal == goals.EQUIVALENT:
-        statistics = estimates.of_card(table)
+        statistics = estimates.card_statistics(table)
         if readout == Readout.SOFT:  # scores and probabilities are of one answer
             statistics["position_preference"] = statistics["position_preference"].assign(temperature=1.0)
         (made,) = card.cards(statistics)

@@ -84,10 +84,10 @@ def calibrated(new: Study, old: Study, groups: int) -> Iterator[tuple[str, Laid,
     """Readout and reads of new items, with their scores by what is learnt on the groups of another study."""
     hard = learning.learn(old.hard.evidence(), np.arange(groups))
     shown = np.broadcast_to(new.hard.orderings, (*new.hard.values.shape, 5))
-    yield "hard", new.hard, hard.of_scores(new.hard.values, shown)
-    yield "regressed", new.hard, hard.of_scores(new.hard.values, shown, regression=True)
+    yield "hard", new.hard, hard.calibrate_scores(new.hard.values, shown)
+    yield "regressed", new.hard, hard.calibrate_scores(new.hard.values, shown, regression=True)
     soft = learning.learn(old.soft.evidence(), np.arange(groups))
-    yield "soft", new.soft, soft.of_probabilities(new.soft.probabilities, new.soft.orderings)
+    yield "soft", new.soft, soft.calibrate_probabilities(new.soft.probabilities, new.soft.orderings)
 
 
 def main() -> None:

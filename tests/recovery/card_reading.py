@@ -88,7 +88,7 @@ def page(planted: list[str], seed: int, *, groups: int = NONE.groups) -> str:
     for place, name in enumerate(planted, start=1):
         cell = replace(JUDGES[name], groups=min(JUDGES[name].groups, groups))
         reads = card_recovery.reads(cell, np.random.default_rng([seed, place])).assign(judge=f"Judge {place}")
-        for statistic, table in estimates.of_card(estimates.scores_of(reads)).items():
+        for statistic, table in estimates.card_statistics(estimates.scores_of(reads)).items():
             parts.setdefault(statistic, []).append(table)
     cards = summary.made({name: pd.concat(tables, ignore_index=True) for name, tables in parts.items()})
     labels = Labels(judges={f"Judge {k}": f"Judge {k}" for k in range(1, len(planted) + 1)}, datasets={})

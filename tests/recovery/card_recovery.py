@@ -248,7 +248,7 @@ def words(cell: Cell, studies: int, seed: int) -> Iterator[str]:
     for first in range(0, studies, TOGETHER):
         numbers = range(first, min(first + TOGETHER, studies))
         parts = [reads(cell, np.random.default_rng([seed, stream, k])).assign(judge=f"judge{k}") for k in numbers]
-        statistics = estimates.of_card(estimates.scores_of(pd.concat(parts, ignore_index=True)))
+        statistics = estimates.card_statistics(estimates.scores_of(pd.concat(parts, ignore_index=True)))
         yield from (made.verdict.word for made in card.cards(state_temperature(statistics, cell)))
 
 

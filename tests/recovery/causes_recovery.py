@@ -389,7 +389,7 @@ def answers(cell: Cell, studies: int, seed: int) -> Iterator[bool]:
     for start in range(0, studies, TOGETHER):
         numbers = range(start, min(start + TOGETHER, studies))
         parts = [reads(cell, np.random.default_rng([seed, stream, k])).assign(judge=f"judge{k}") for k in numbers]
-        statistics = estimates.of_card(estimates.scores_of(pd.concat(parts, ignore_index=True)))
+        statistics = estimates.card_statistics(estimates.scores_of(pd.concat(parts, ignore_index=True)))
         if cell.here:
             statistics["position_preference"] = statistics["position_preference"].assign(temperature=cell.temperature)
         yield from (counts(made, cell) for made in card.cards(statistics))

@@ -134,7 +134,7 @@ def selection(
     first, second = (judge_comparison._selection(counts) for counts in (one, two))
     number = np.tile(np.arange(groups), 2)
     total = first.estimate - second.estimate
-    now = judge_comparison._of_selections([(1.0, first), (-1.0, second)], number, total, CONFIDENCE)["p"]
+    now = judge_comparison._selection_interval([(1.0, first), (-1.0, second)], number, total, CONFIDENCE)["p"]
     return {"V": (float(before < LEVEL), float(now < LEVEL))}
 
 

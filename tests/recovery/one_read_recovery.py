@@ -158,7 +158,7 @@ def written(rng: np.random.Generator, *, sharp: float, groups: int = 40, new: in
     difference, mean = balanced_truth(sharp)
     found = {}
     for word, regression in (("raw", None), ("calibrated", False), ("regressed", True)):
-        scores = usual if regression is None else calibration.of_scores(usual, shown, regression=regression)
+        scores = usual if regression is None else calibration.calibrate_scores(usual, shown, regression=regression)
         own = scores[::2] - scores[1::2]
         low, high = stats.t.interval(0.95, new - 1, own.mean(), stats.sem(own))
         found[f"{word} difference of systems / raw one"] = float(own.mean() / (usual[::2] - usual[1::2]).mean())
@@ -204,7 +204,7 @@ def harm(
     calibration = learnt(shares, group, None)
     shares, _ = study(np.ones(150, dtype=int))
     raw = (shares * SHOWN).sum(axis=2)
-    values = calibration.of_probabilities(shares, np.broadcast_to(SHOWN, shares.shape))
+    values = calibration.calibrate_probabilities(shares, np.broadcast_to(SHOWN, shares.shape))
     truth = raw.mean(axis=1, keepdims=True)
     return {"calibrated error / raw": float(np.sqrt(((values - truth) ** 2).mean() / ((raw - truth) ** 2).mean()))}
 

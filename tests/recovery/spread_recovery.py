@@ -207,7 +207,7 @@ def _order_spread(cell: Cell, studies: int, seed: int) -> Iterator[dict]:
     true = true_spread(cell, seed)
     rows, words = [], []
     for scores in _batches(cell, studies, seed):
-        statistics = estimates.of_card(scores)
+        statistics = estimates.card_statistics(scores)
         table = statistics[evidence.spreads.NAME]
         table = table[(table["cluster"] == "group") & (table["quantity"] == "spread")]
         rows.append(table[table["readout"] == ("soft" if cell.soft else "hard")])

@@ -41,7 +41,7 @@ def test_what_is_learnt_is_right_where_it_is_right_for_all_items():
     model = learning.learn(old.soft.evidence(), np.arange(30))
     weights = of.position_weights(5)
     assert model.position == pytest.approx(weights - weights.mean(), abs=1e-6)
-    values = model.of_probabilities(new.soft.probabilities, new.soft.orderings)
+    values = model.calibrate_probabilities(new.soft.probabilities, new.soft.orderings)
     assert np.ptp(values, axis=1).max() < 1e-6
     assert rmse(values, new.truth) < 0.25 * rmse(new.soft.values, new.truth)
 
@@ -61,7 +61,7 @@ def in_sample(laid):
 def ratio(model, laid):
     targets = laid.halves.targets(laid.values)
     shown = np.broadcast_to(laid.orderings, (*laid.values.shape, 5))
-    error, before = model.of_scores(laid.values, shown, regression=True) - targets, laid.values - targets
+    error, before = model.calibrate_scores(laid.values, shown, regression=True) - targets, laid.values - targets
     return float(np.sqrt((error**2).mean() / (before**2).mean()))
 
 

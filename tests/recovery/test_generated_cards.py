@@ -144,7 +144,7 @@ def check(seeds):
             by_scale.setdefault(len(part["ordering"].iloc[0].split()), {}).setdefault("p_1" in part, []).append(part)
         for tables in (tables for kinds in by_scale.values() for tables in kinds.values()):
             scores = estimates.scores_of(pd.concat(tables, ignore_index=True))
-            for made in cards.cards(estimates.of_card(scores)):
+            for made in cards.cards(estimates.card_statistics(scores)):
                 if wrong := [*problems(made)]:
                     found[made.judge] = wrong, made.verdict.word, made.to_dict()["headline"], *made.verdict.reasons
     return found

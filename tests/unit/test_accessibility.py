@@ -72,7 +72,7 @@ def pages(tmp_path_factory):
         simulated_reads(groups=30, candidates=2, strategies=("balanced",), judge=judge, preference=preference)
         for judge, preference in {"b": None, "a": [2, 0, 0, 0, 0]}.items()
     ]
-    cards = summary.made(estimates.of_card(pd.concat(reads, ignore_index=True)))
+    cards = summary.made(estimates.card_statistics(pd.concat(reads, ignore_index=True)))
     (folder / "t.html").write_text(TABLE)
     (folder / "f.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg' width='900' height='90'/>")
     shown = {

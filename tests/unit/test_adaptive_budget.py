@@ -210,14 +210,14 @@ def test_a_rule_for_a_fold_does_not_see_the_fold(items):
     values = items.values.copy()
     values[own] = 6 - values[own]
     changed = items._replace(values=values)
-    tracks = adaptive_budget.by_learning(changed, goal, name, seed=1, folds=5, draws=2).tracks
+    tracks = adaptive_budget.learnt_outcome(changed, goal, name, seed=1, folds=5, draws=2).tracks
     others = values[~own]
     learnt = (others - others.mean(axis=1, keepdims=True)).mean(axis=0)
     read, reads = changed.read[own], np.arange(1, 11)
     expected = np.cumsum(read - learnt[items.order[own]], axis=1) / reads
     low, high = np.moveaxis(sequences.certain(read, size=10, low=1, high=5), -1, 0)
     assert tracks[own] == pytest.approx(np.clip(expected, low, high))
-    before = adaptive_budget.by_learning(items, goal, name, seed=1, folds=5, draws=2).tracks
+    before = adaptive_budget.learnt_outcome(items, goal, name, seed=1, folds=5, draws=2).tracks
     assert not np.allclose(before[~own], tracks[~own])  # for the others the fold does count
 
 
@@ -227,7 +227,7 @@ def test_a_judge_that_never_varies_is_read_once_and_gains_nothing_beside_one_rea
     order = stopping.orders(1, [("d", i) for i in range(60)], 10)
     items = adaptive_budget.Items(same, order, group, group, SCALE, True)
     goal = Goal(0.5, False, 0.05)
-    outcome = adaptive_budget.by_learning(items, goal, "same", seed=1, folds=5, draws=2)
+    outcome = adaptive_budget.learnt_outcome(items, goal, "same", seed=1, folds=5, draws=2)
     compared = adaptive_budget._compared(items, outcome, goal)
     assert (outcome.claims.stops.reads == 1).all()
     assert compared["rmse"][0][0] == compared["rmse_fixed"][0][0] == 0
@@ -303,7 +303,7 @@ def test_items_without_a_score_in_some_ordering_are_counted_and_left_out(scores)
 def test_the_table_prints_a_row_a_rule_goal_and_target_and_the_figure_draws_them(rows, root):
     table = layout.TABLE.table(rows, study="s")
     assert len(table) == 2 * 2 * 2 * 2  # readouts, rules, goals, targets
-    printed = layout.TABLE.for_print(table)
+    printed = layout.TABLE.printout(table)
     chosen = printed[(printed["readout"] == "selected option") & (printed["target"] == "1")]
     assert chosen["rule"].tolist()[0] == "sequence"
     assert chosen["reads"].iloc[0].startswith(f"{value(rows, 'reads', rule='sequence'):.2f} [")

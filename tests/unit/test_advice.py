@@ -181,7 +181,7 @@ def test_a_study_as_large_as_the_pilot_has_the_intervals_of_the_pilot(candidates
 
 def test_errors_that_decide_a_card_are_those_of_the_card():
     scores = made(Simulation(prompts=0.3, group_positions=0.1), count=60, candidates=2)
-    (made_card,) = card.cards(estimates.of_card(scores))
+    (made_card,) = card.cards(estimates.card_statistics(scores))
     expected = groups._errors(made_card.evidence)
     reads = pilot_of(scores)
     own = card_errors.card_errors(reads, design(reads, "balanced"), temperature=None).at(reads.shape, reads.groups)
@@ -407,7 +407,7 @@ def test_the_command_prints_options_and_config(reads):
 def test_table_and_figure_show_the_options(scores):
     rows = advice.estimate(scores, goal="r", target=0.1, budget=4.0, call_prices={"simulated": 0.001}, **OPTIONS)
     table = layout.TABLE.table(rows, study="s")
-    printed = layout.TABLE.for_print(table)
+    printed = layout.TABLE.printout(table)
     assert {"config", "calls", "cost", "half-width of r", "r or mean"} <= set(printed.columns)
     assert (printed["limits"] == "").iloc[0]
     labels = Labels(judges={"simulated": "Simulated"}, datasets={"d": "Made up"})
@@ -419,7 +419,7 @@ def test_table_and_figure_show_the_options(scores):
     plt.close(drawn)
     single = made(strategy="single").assign(strategy="balanced")
     refused = advice.estimate(single, goal="r", **NOTHING, **OPTIONS)
-    assert layout.TABLE.for_print(layout.TABLE.table(refused, study="s"))["note"].str.contains("one ordering").all()
+    assert layout.TABLE.printout(layout.TABLE.table(refused, study="s"))["note"].str.contains("one ordering").all()
     drawn = view.draw(
         figure,
         refused,

@@ -81,7 +81,7 @@ def test_the_table_has_it_for_items_with_several_raters():
     reliability = 1 - noise / known["human_score"].var(ddof=1)
     assert rows["human_reliability"].iloc[0] == pytest.approx(reliability)
     assert rows["pearson_corrected"].iloc[0] == pytest.approx(rows["pearson"].iloc[0] / np.sqrt(reliability))
-    assert "[" in tables.TABLE.for_print(rows)["r without rater noise"].iloc[0]
+    assert "[" in tables.TABLE.printout(rows)["r without rater noise"].iloc[0]
     single = items.assign(human_scores=[[score] for score in known["human_score"]])
     assert rows["raters"].iloc[0] == human_agreement.RATERS_UNKNOWN  # nothing tells the first from the second
     severe = items.assign(human_scores=[[score - 0.5, score + 0.5] for score in known["human_score"]])
@@ -91,9 +91,7 @@ def test_the_table_has_it_for_items_with_several_raters():
     for of in (single, None):
         without = human_agreement.estimate(table, **OPTIONS, items=of)
         assert "pearson_corrected" not in set(without["quantity"])
-        assert (
-            tables.TABLE.for_print(tables.TABLE.table(without, study="s", n=5))["r without rater noise"].iloc[0] == ""
-        )
+        assert tables.TABLE.printout(tables.TABLE.table(without, study="s", n=5))["r without rater noise"].iloc[0] == ""
 
 
 def test_only_items_with_several_raters_count():

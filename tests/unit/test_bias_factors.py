@@ -38,7 +38,7 @@ def test_fourteen_judges_give_a_table_of_the_papers_shape():
     assert own.loc["quality_gap", "df"] == 1
     assert set(own["n_cells"]) == {14 * 5 * 3}
     assert np.allclose(own["rss"] - own.loc["none", "rss"], own["sum_of_squares"])
-    printed = bias_factors_table.TABLE.for_print(rows)
+    printed = bias_factors_table.TABLE.printout(rows)
     assert printed.columns.tolist()[3:8] == ["removed", "DF", "sum of squares", "RSS", "AIC"]
 
 
@@ -91,7 +91,7 @@ def test_the_papers_table_1_marks_what_is_kept_in_every_dataset():
     assert rows.loc["task_output_length", "significant"] in ("yes", "no")
     assert rows.loc["prompt_length", "significant"] == "not known"
     assert rows.loc["familial_property", "aic_one_PF"] > 10
-    assert len(influencing_factors.TABLE.for_print(rows.reset_index())) == 7
+    assert len(influencing_factors.TABLE.printout(rows.reset_index())) == 7
     # Another profile, strategy or number of options is no part of these rows.
     more = pd.concat([found, found.assign(profile="think"), found.assign(strategy="cyclic", n=3)])
     several = influencing_factors.TABLE.table(more, study="judging_the_judges", gap="own")

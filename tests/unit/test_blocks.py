@@ -100,10 +100,10 @@ def test_units_are_numbered_by_their_ids():
 
 def test_small_tables_become_one():
     parts = [({"a": 1}, {"b": np.array([1, 2]), "c": "x"}), ({"a": 2}, {"b": np.array([3])})]
-    table = tidy.from_parts(parts, ["c", "a", "b", "d"], {"c": "str"})
+    table = tidy.join_parts(parts, ["c", "a", "b", "d"], {"c": "str"})
     expected = pd.DataFrame({"c": ["x", "x", np.nan], "a": [1, 1, 2], "b": [1, 2, 3], "d": np.nan})
     pd.testing.assert_frame_equal(table, expected, check_dtype=False)
-    assert tidy.from_parts([], ["a"]).columns.tolist() == ["a"]
+    assert tidy.join_parts([], ["a"]).columns.tolist() == ["a"]
 
 
 @pytest.mark.parametrize("strategy", ["balanced", "random", "fixed"])

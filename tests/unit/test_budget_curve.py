@@ -267,8 +267,8 @@ def test_the_share_of_the_gain_is_1_with_all_reads_and_known_only_where_there_is
     assert "gain_share" not in set(nothing["quantity"])
     rows = layout.TABLE.table(nothing, study="s", statistic="pearson", cluster="group")
     assert rows["share_3"].isna().all()
-    assert layout.TABLE.for_print(rows)["3 reads: % of the gain"].tolist() == [""]
-    printed = layout.TABLE.for_print(layout.TABLE.table(found, study="s", statistic="pearson", cluster="group"))
+    assert layout.TABLE.printout(rows)["3 reads: % of the gain"].tolist() == [""]
+    printed = layout.TABLE.printout(layout.TABLE.table(found, study="s", statistic="pearson", cluster="group"))
     assert printed["3 reads: % of the gain"].str.match(r"\d\d \[").all()
 
 

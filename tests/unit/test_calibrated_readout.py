@@ -65,9 +65,9 @@ def test_each_group_is_corrected_by_what_is_learnt_from_a_table_without_its_fold
         for row in found[found["group_id"].isin(inside)].to_dict("records"):
             order = np.asarray(row["ordering"])
             if soft:
-                expected = model.of_probabilities(np.asarray(row["position_probabilities"]), order)
+                expected = model.calibrate_probabilities(np.asarray(row["position_probabilities"]), order)
             else:
-                expected = model.of_scores(np.array(float(row["score"])), order)
+                expected = model.calibrate_scores(np.array(float(row["score"])), order)
             assert row[CALIBRATED_SCORE] == pytest.approx(float(expected))
 
 

@@ -38,7 +38,7 @@ def test_probabilities_are_divided_by_what_positions_are_worth():
     interaction = np.array([[0.0, 0.5], [0.0, -0.5]])
     calibration = Calibration(2, np.log([2.0, 0.5]), interaction, None, 9, 9, 18)
     shown = np.array([[1, 2], [2, 1]])
-    found = calibration.of_probabilities(np.array([[0.8, 0.2], [0.8, 0.2]]), shown)
+    found = calibration.calibrate_probabilities(np.array([[0.8, 0.2], [0.8, 0.2]]), shown)
     # Score 1 first: 0.8 / 2 against 0.2 * 2 * e^0.5; score 2 first: 0.8 / 2 against 0.2 * 2 * e^-0.5.
     first, second = 0.4 * np.exp(0.5), 0.4 * np.exp(-0.5)
     assert found == pytest.approx([(0.4 + 2 * first) / (0.4 + first), (2 * 0.4 + second) / (0.4 + second)])
@@ -47,8 +47,8 @@ def test_probabilities_are_divided_by_what_positions_are_worth():
 def test_an_option_without_a_chance_keeps_none_and_unknown_probabilities_give_no_score():
     calibration = Calibration(3, np.array([1.0, 0.0, -1.0]), np.zeros((3, 3)), None, 9, 9, 18)
     rows = np.array([[0, 1, 0], [0, 0, 0], [np.nan] * 3])
-    assert calibration.of_probabilities(rows, np.array([[3, 2, 1]] * 3)).tolist()[0] == 2
-    assert np.isnan(calibration.of_probabilities(rows, np.array([[3, 2, 1]] * 3))[1:]).all()
+    assert calibration.calibrate_probabilities(rows, np.array([[3, 2, 1]] * 3)).tolist()[0] == 2
+    assert np.isnan(calibration.calibrate_probabilities(rows, np.array([[3, 2, 1]] * 3))[1:]).all()
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_written_score_is_looked_up_by_its_position(options, shift, values):
     table = np.array([[1.1, 1.2, 1.3], [2.1, 2.2, 2.3], [2.7, 2.8, 2.9]])
     calibration = Calibration(3, None, None, table, 9, 9, 18, None if shift is None else np.array(shift))
     shown = np.array([[1, 3, 2], [1, 3, 2], [1, 2, 3]])
-    found = calibration.of_scores(np.array([3, 2, np.nan]), shown, **options)
+    found = calibration.calibrate_scores(np.array([3, 2, np.nan]), shown, **options)
     assert found[:2] == pytest.approx(values)
     assert np.isnan(found[2])
 

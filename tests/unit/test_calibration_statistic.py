@@ -108,9 +108,9 @@ def test_a_fold_is_corrected_by_what_other_groups_say(scores, rows, readout):
         model = learning.learn(evidence.lay_out(others, readout).evidence(), np.arange(len(groups)))
         for i, k in itertools.product(np.flatnonzero(inside), range(10)):
             if readout == "soft":
-                corrected[i, k] = model.of_probabilities(laid.probabilities[i, k], laid.orderings[k])
+                corrected[i, k] = model.calibrate_probabilities(laid.probabilities[i, k], laid.orderings[k])
             else:
-                corrected[i, k] = model.of_scores(laid.values[i, k], laid.orderings[k])
+                corrected[i, k] = model.calibrate_scores(laid.values[i, k], laid.orderings[k])
     error = corrected[:, 0] - levels(laid.values)[1]
     about = {"readout": readout, "kind": "folds"}
     assert value(rows, **about) == pytest.approx(np.sqrt((error**2).mean()))
@@ -218,7 +218,7 @@ def test_without_a_score_in_common_orderings_there_is_nothing_to_compare():
         assert found.empty
         rows = layout.TABLE.table(found, study="s")
         assert rows.empty
-        assert layout.TABLE.for_print(rows).empty
+        assert layout.TABLE.printout(rows).empty
 
 
 def test_three_groups_are_corrected_one_by_one_whatever_the_folds():
@@ -239,7 +239,7 @@ def test_a_judge_that_always_says_the_same_has_no_error_and_no_correlation():
 def test_the_table_has_a_row_a_design_and_calibration(rows):
     table = layout.TABLE.table(rows, study="s")
     assert len(table) == len(rows[["readout", "design", "reads", "calibration", "n_learning"]].drop_duplicates())
-    printed = layout.TABLE.for_print(table)
+    printed = layout.TABLE.printout(table)
     hard = printed[printed["readout"] == "selected option"]
     usual = hard[hard["orders"] == "usual"]
     named = [

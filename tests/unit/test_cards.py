@@ -109,12 +109,12 @@ def test_a_card_speaks_of_as_many_groups_as_are_needed_and_not_of_one_less():
 
 def test_effective_groups_are_known_of_reads_and_those_of_equal_groups_are_all():
     table = simulated_reads(groups=24, candidates=6, strategies=["balanced"], seed=3)
-    (equal,) = card.cards(estimates.of_card(table))
+    (equal,) = card.cards(estimates.card_statistics(table))
     assert equal.evidence.effective_groups == pytest.approx(24)
     assert equal.evidence.heaviest_group == pytest.approx(1 / 24)
     first = table["group_id"].factorize(sort=True)[0] < 2
     number = table.groupby("group_id")["item_id"].transform(lambda ids: ids.factorize(sort=True)[0])
-    (unequal,) = card.cards(estimates.of_card(table[first | (number < 1)]))
+    (unequal,) = card.cards(estimates.card_statistics(table[first | (number < 1)]))
     assert unequal.evidence.n_groups == 24
     assert unequal.evidence.heaviest_group == pytest.approx(6 / 34)
     assert unequal.evidence.effective_groups == pytest.approx(34**2 / (2 * 6**2 + 22))
@@ -179,7 +179,7 @@ def test_reads_without_a_score_have_their_reasons():
     reads = simulated_reads(groups=30, strategies=("balanced",))
     failed = reads.index < 7
     gone = {name: reads[name].mask(failed) for name in ("score", "position")}
-    (made,) = card.cards(estimates.of_card(reads.assign(**gone, failure=np.where(failed, "truncated", None))))
+    (made,) = card.cards(estimates.card_statistics(reads.assign(**gone, failure=np.where(failed, "truncated", None))))
     assert made.to_dict()["failures"] == {"truncated": 7}
 
 
@@ -198,7 +198,7 @@ def renamed(evidence, judge):
 
 
 def of_reads(scores):
-    (found,) = card.cards(estimates.of_card(scores))
+    (found,) = card.cards(estimates.card_statistics(scores))
     return found
 
 
@@ -237,7 +237,7 @@ def test_a_card_errs_in_at_most_one_of_twenty_studies(judge, groups, wrong):
             simulated(judge, seed, groups=groups, candidates=4, study=f"study_{seed}")
             for seed in range(first, first + 10)
         )
-        statistics = estimates.of_card(without_people(pd.concat(each, ignore_index=True)))
+        statistics = estimates.card_statistics(without_people(pd.concat(each, ignore_index=True)))
         words += [found.verdict.word for found in card.cards(statistics)]
     assert len(words) == 100  # `tests/recovery/unfavourable.py` has more
     assert words.count(wrong) <= 5 + 4  # 5%, and two standard errors of 100 studies
@@ -269,7 +269,9 @@ def test_groups_that_find_a_shift_follow_from_the_usual_orderings_own_interval()
     orders = np.vstack([np.roll(np.arange(1, 6), k) for k in (0, 0, 0, 0, 0, 1, 2, 3, 4)])
     item, read = (places.ravel() for places in np.indices((60, len(orders))))
     table = pd.DataFrame({"item": item, "ordering": [" ".join(map(str, orders[k])) for k in read]})
-    (made,) = card.cards(estimates.of_card(estimates.scores_of(table.assign(score=rng.integers(1, 6, len(item))))))
+    (made,) = card.cards(
+        estimates.card_statistics(estimates.scores_of(table.assign(score=rng.integers(1, 6, len(item)))))
+    )
     usual, tests = made.evidence.points.usual, len(made.verdict.tests)
     error = (usual.high - usual.low) / 2 / stats.t.ppf(0.975, 59)
 
@@ -325,7 +327,7 @@ def gathered(usual, compared, ranked=()):
     """A card of reads in two strategies, with tables about people that are made by hand."""
     reads = simulated_reads(groups=30, candidates=2, strategies=("balanced", usual), reads=2)
     keys = {name: reads[name].iloc[0] for name in KEYS if name != "strategy"}
-    found = dict(estimates.of_card(reads))
+    found = dict(estimates.card_statistics(reads))
     rows = [agreement_row("pearson", 0.75), agreement_row("human_reliability", 0.81)]
     rows.append(agreement_row("pearson", 0.5, strategy=usual))
     found["human_agreement"] = pd.DataFrame([keys | row for row in rows])
@@ -412,9 +414,9 @@ def test_the_demo_judge_is_not_shown_to_agree_with_anybody():
 
 def test_reads_without_human_scores_have_cards_without_people():
     reads = simulated_reads(groups=30, strategies=("balanced",))
-    (made,) = card.cards(estimates.of_card(reads))
+    (made,) = card.cards(estimates.card_statistics(reads))
     assert made.evidence.agreement.mean.estimate > 0.5
-    (made,) = card.cards(estimates.of_card(reads.assign(human_score=float("nan"))))
+    (made,) = card.cards(estimates.card_statistics(reads.assign(human_score=float("nan"))))
     assert made.evidence.agreement is None
     assert made.to_dict()["agreement"] is made.to_dict()["rankings"] is None
     assert not any("people" in name for name, _ in card.facts(made.evidence))

@@ -40,8 +40,8 @@ def test_scores_are_split_by_criterion_and_those_of_one_criterion_are_left_out(r
 
 
 def test_each_criterion_has_the_card_that_its_reads_alone_have(reads, tmp_path):
-    whole = estimates.of_card(reads)
-    single = estimates.of_card(pd.concat(by_criterion.split([reads])))
+    whole = estimates.card_statistics(reads)
+    single = estimates.card_statistics(pd.concat(by_criterion.split([reads])))
     paths = {}
     for name, table in {**whole, **{f"one_{name}": table for name, table in single.items()}}.items():
         paths[name] = tmp_path / f"{name}.parquet"
@@ -64,7 +64,7 @@ def test_each_criterion_has_the_card_that_its_reads_alone_have(reads, tmp_path):
     assert {criterion: card["dataset"] for criterion, card in made.items()} == {"plot": "d", "style": "d"}
     assert made["plot"]["verdict"] == "biased"
     assert made["style"]["verdict"] != "biased"
-    (alone,) = summary.made(estimates.of_card(reads[reads["criterion"] == "plot"]))
+    (alone,) = summary.made(estimates.card_statistics(reads[reads["criterion"] == "plot"]))
     assert made["plot"]["v"] == pytest.approx(alone.to_dict()["v"])
     assert made["plot"]["n_reads"] == made["style"]["n_reads"] == 600
     html = page.read_text()

@@ -33,7 +33,7 @@ def statistic(panel, readout="hard"):
     """Estimates of one panel as the statistic writes them."""
     rows = criterion_order.estimates(panel, levels=5, resamples=499, confidence=0.95, seed=1, key=("x",))
     common = {**KEY, "readout": readout, "n_texts": len(panel.texts), "n_groups": panel.n_groups}
-    return tidy.from_rows_with_gaps([{**common, **row} for row in rows], criterion_order.ESTIMATES)
+    return tidy.make_table_with_gaps([{**common, **row} for row in rows], criterion_order.ESTIMATES)
 
 
 def cards_of(panel, margin=0.1):

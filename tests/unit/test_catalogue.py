@@ -91,7 +91,7 @@ def test_a_table_or_figure_takes_the_statistics_and_settings_that_the_catalogue_
     assert {*shown.derived} <= given
     assert needed <= given <= known
     if kind == "tables":
-        assert list(inspect.signature(module.TABLE.for_print).parameters) == ["rows"]
+        assert list(inspect.signature(module.TABLE.printout).parameters) == ["rows"]
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, name, _ in SHOWN])

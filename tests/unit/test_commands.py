@@ -105,7 +105,7 @@ def test_an_address_that_is_none_is_named_and_nothing_is_asked(files, url, messa
 
 
 def test_an_address_is_what_the_schema_says():
-    assert schema.of_model(judges.Endpoint)["properties"]["base_url"]["pattern"] == over_http.ADDRESS
+    assert schema.model_schema(judges.Endpoint)["properties"]["base_url"]["pattern"] == over_http.ADDRESS
 
 
 def test_the_settings_of_probe_are_the_defaults_of_a_judge(monkeypatch):

@@ -12,7 +12,7 @@ from rubric_order.run import checks, loading
 from rubric_order.settings import judges, schema, values
 from rubric_order.settings.config import Config
 from rubric_order.settings.judges.judge import Sampling
-from rubric_order.settings.judges.vllm import OWN_SETTINGS
+from rubric_order.settings.judges.loaded import OWN_SETTINGS
 from rubric_order.simulation.judge import Simulation
 
 
@@ -223,7 +223,7 @@ def test_two_judges_of_one_model_name_take_their_weights_from_one_file(config):
 
 def test_the_settings_that_engine_arguments_may_not_repeat_exist():
     for own in OWN_SETTINGS.values():
-        place = schema.of_model(judges.Vllm)
+        place = schema.model_schema(judges.Vllm)
         for key in own.split("/"):
             place = place["properties"][key]
 

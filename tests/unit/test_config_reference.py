@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rubric_order.settings import judges, listings, reference, schema
-from rubric_order.settings.judges.chat import Serve
+from rubric_order.settings.judges.server import Serve
 from rubric_order.settings.judges.simulated import Simulation
 
 ROWS = [row for _, rows in reference.sections() for row in rows]

@@ -71,7 +71,7 @@ def test_the_card_names_copies_and_says_what_to_do():
     reads = judged(Simulation(tolerance=1.0), groups=40)
     reads = reads.assign(human_score=np.nan)
     for table, count in ((reads, 0), (renamed(reads, sorted(reads["group_id"].unique())[:5]), 5)):
-        (made,) = card.cards(estimates.of_card(table))
+        (made,) = card.cards(estimates.card_statistics(table))
         assert made.to_dict()["n_copies"] == count
         facts = dict(card.facts(made.evidence))
         assert ("Copies" in facts) == (count > 0)
@@ -83,7 +83,7 @@ def test_the_card_names_copies_and_says_what_to_do():
 
 def test_the_card_of_a_judge_that_looks_at_no_text_says_that_it_answers_alike():
     rows = pd.DataFrame(of_positions_alone("j", (4, 3, 1, 1, 1)))
-    (made,) = card.cards(estimates.of_card(estimates.scores_of(rows)))
+    (made,) = card.cards(estimates.card_statistics(estimates.scores_of(rows)))
     facts = dict(card.facts(made.evidence))
     assert facts["Copies"].startswith(
         "39 items whose option probabilities equal those of an item of another group, such as "

@@ -130,7 +130,7 @@ def test_few_labels_are_not_corrected_and_none_have_no_row(scores):
 
 def test_the_table_has_a_row_a_target(rows):
     table = layout.TABLE.table(rows, study="s", margin=0.2)
-    printed = layout.TABLE.for_print(table[table["readout"] == "hard"])
+    printed = layout.TABLE.printout(table[table["readout"] == "hard"])
     assert printed["what"].tolist()[:2] == ["mean", "pass rate"]
     assert printed["what"].tolist()[-1] == "difference of c2 less c0"
     first = printed.iloc[0]
@@ -140,7 +140,7 @@ def test_the_table_has_a_row_a_target(rows):
     assert first["all labels"].startswith(f"{value(rows, 'all_labels')['estimate']:.3f} [")
     needed = [value(rows, name, "groups_needed", margin=0.2)["estimate"] for name in ("labels", "corrected")]
     assert first["groups for the margin"] == " / ".join(f"{number:,.0f}" for number in needed)
-    told = layout.TABLE.for_print(table.assign(by_errors=np.nan, errors_flag="cannot tell: x"))
+    told = layout.TABLE.printout(table.assign(by_errors=np.nan, errors_flag="cannot tell: x"))
     assert told["by errors"].tolist()[1] == "cannot tell"
     assert "cannot tell: x" in told["flag"].tolist()[1]
 

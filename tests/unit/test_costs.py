@@ -235,7 +235,7 @@ def test_hours_have_the_interval_of_the_runs_and_money_that_of_the_answers(judge
     error = 10 * np.sqrt(20**2 * variance / 20 + 20 * variance)
     assert row["cost"] == pytest.approx((20 * 50 + 10 * 20 * 100) / 1e6)
     assert row["cost_high"] - row["cost"] == pytest.approx(1.96 * error / 1e6)
-    printed = plan_cost.for_print(plan_cost.table({"j": row.to_frame().T.assign(study="all").infer_objects()}, {}))
+    printed = plan_cost.printout(plan_cost.table({"j": row.to_frame().T.assign(study="all").infer_objects()}, {}))
     assert printed.loc[0, "Cost"] == "0.02 [0.02, 0.02] USD"
 
 
@@ -278,7 +278,7 @@ def test_what_nothing_bounds_is_unknown_in_every_row_and_never_zero(judge, write
     unknown = ["output_tokens", "hours", "gpu_hours", "cost"]
     assert table.loc[["s", "all"], unknown].isna().all(axis=None)
     assert table.loc["t", unknown].gt(0).all()
-    printed = plan_cost.for_print(plan_cost.table({"j": table.reset_index()}, {}))
+    printed = plan_cost.printout(plan_cost.table({"j": table.reset_index()}, {}))
     assert printed.loc[0, ["Output tokens", "Hours", "GPU hours", "Cost"]].tolist() == ["unknown"] * 3 + ["unknown USD"]
 
 
@@ -302,7 +302,7 @@ def test_the_table_marks_what_is_estimated_and_adds_judges_up(judge, write, stor
     rows = plan_cost.table(parts)
     assert rows.columns[:2].tolist() == ["judge", "study"]
     assert len(rows) == 6
-    a, b, whole = plan_cost.for_print(rows).to_dict("records")
+    a, b, whole = plan_cost.printout(rows).to_dict("records")
     assert (a["Judge"], a["Reads"], a["Requests"], a["To ask"]) == ("a", "100", "48", "48")
     assert a["Prompt tokens"].startswith("≈ ")
     counted = rows.set_index(["judge", "study"])["prompt_tokens"]["b", "all"]
@@ -322,14 +322,14 @@ def test_reference_answers_that_are_still_to_be_made_are_told_from_least_to_most
     columns = ["judge", "answered", "to_ask", "to_ask_most", "output_tokens"]
     rows = plan_cost.table({"a": part.assign(to_come=6.0)}, {"d": pd.DataFrame(made, columns=columns)})
     assert rows["study"].tolist() == ["s", "all", "references of d", "references of d"]
-    a, of_a, of_writer, whole = plan_cost.for_print(rows).to_dict("records")
+    a, of_a, of_writer, whole = plan_cost.printout(rows).to_dict("records")
     assert (a["Requests"], a["To ask"]) == ("24 to 30", "24 to 30")
     assert (of_a["Judge"], of_a["Reads"], of_a["Requests"]) == ("a/references of d", "", "12 to 36")
     assert (of_a["To ask"], of_a["Prompt tokens"], of_a["Output tokens"]) == ("10 to 34", "unknown", "≤ 900")
     assert of_writer["Judge"] == "writer/references of d"
     assert (whole["Reads"], whole["Requests"], whole["To ask"]) == ("60", "60 to 114", "58 to 112")
     assert plan_cost.saved(rows).startswith("60 reads need 24 distinct requests")
-    unknown = plan_cost.for_print(plan_cost.table({"a": part.assign(to_come=float("nan"))}))
+    unknown = plan_cost.printout(plan_cost.table({"a": part.assign(to_come=float("nan"))}))
     assert unknown["To ask"].tolist() == ["24 to unknown", "24 to unknown"]
 
 

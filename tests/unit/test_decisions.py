@@ -619,7 +619,7 @@ def test_a_server_that_says_nothing_is_flagged_and_not_called_fair(form, templat
         scores = scored(judge, reads, asked_of(judge, requests, tmp_path))
     assert scores["failure"].value_counts().to_dict() == {"tied": 800}
     assert np.stack(scores["position_probabilities"]) == pytest.approx(0.2)
-    (made,) = card.cards(estimates.of_card(scores))
+    (made,) = card.cards(estimates.card_statistics(scores))
     assert made.verdict.word == "cannot tell"
     assert made.verdict.reasons[0].startswith("The judge says nothing of these texts")
     assert made.to_dict()["says_nothing"]

@@ -108,7 +108,7 @@ def there(tmp_path_factory):
     pd.concat(both).to_csv(folder / "both_judges.csv", index=False)
     (folder / "results").mkdir()
     files = {}
-    for name, found in estimates.of_card(estimates.scores_of(folder / "reads.csv")).items():
+    for name, found in estimates.card_statistics(estimates.scores_of(folder / "reads.csv")).items():
         files[name] = folder / f"{name}.parquet"
         found.to_parquet(files[name])
     labels = Labels({"gpt_5": "GPT-5"}, {})

@@ -133,7 +133,7 @@ def test_a_judge_that_never_varies_is_undecided_and_flagged():
 def test_the_table_names_both_strategies():
     found = estimates(simulated_reads(groups=12))
     rows = tables.TABLE.table(found, study="s")
-    printed = tables.TABLE.for_print(rows)
+    printed = tables.TABLE.printout(rows)
     assert set(printed["strategy"]) == {"balanced", "random", "balanced - random"}
     assert set(printed["quantity"]) == {"points", "usual", "log-odds", "log-odds by score", "r"}
     assert tables.TABLE.table(found, study="other").empty
@@ -150,7 +150,7 @@ def test_two_conditions_are_shown_to_be_alike_or_not():
     assert rows.loc[("higher", "condition_points"), "margin"] == MARGINS["points"]
     assert rows.loc[("again", "condition_r"), "margin"] == MARGINS["r"]
     assert set(found.loc[found["other"] == "again", "condition"]) == set()
-    printed = tables.TABLE.for_print(tables.TABLE.table(found, study="s"))
+    printed = tables.TABLE.printout(tables.TABLE.table(found, study="s"))
     assert {"points against baseline", "r against baseline"} <= set(printed["quantity"])
 
 

@@ -191,7 +191,7 @@ def test_table_and_figure_show_what_is_there():
     found = generalisability.estimate(study(), **SETTINGS, temperatures=temperatures)
     rows = tables.TABLE.table(found, study="simulated", n=5)
     assert rows["observed_2"].notna().all()
-    printed = tables.TABLE.for_print(rows)
+    printed = tables.TABLE.printout(rows)
     assert "(" in printed["G of 5"].iloc[0]
     assert "(" not in printed["G of 10"].iloc[0]
     assert printed["interaction %"].iloc[0] != ""

@@ -122,14 +122,14 @@ def test_the_table_of_datasets_says_who_scored(kind, by):
     golds = {} if kind == "human" else {"d": kind}
     made = data_cards.estimate(tables.items, tables.pairs, resamples=20, confidence=0.95, seed=1, golds=golds)
     assert set(made["source"]) == {kind}
-    printed = datasets_table.TABLE.for_print(datasets_table.TABLE.table(made))
+    printed = datasets_table.TABLE.printout(datasets_table.TABLE.table(made))
     assert printed["scored by"].tolist() == [by]
 
 
 @pytest.fixture(scope="module", params=["human", "intended"])
 def made(request):
     reads = simulated_reads(groups=30, candidates=2, reads=2)
-    found = dict(estimates.of_card(reads))
+    found = dict(estimates.card_statistics(reads))
     rows = {"criterion": "all", "readout": "hard", "cluster": "group", "n_items": 30, "quantity": "pearson"}
     rows |= {"estimate": 0.75, "ci_low": 0.65, "ci_high": 0.85, "gold": request.param}
     found["human_agreement"] = pd.DataFrame([{name: reads[name].iloc[0] for name in KEYS} | rows])

@@ -106,7 +106,7 @@ def test_each_source_is_set_beside_people_and_reads_that_differ_are_counted():
     assert by["gold", "mean_absolute_error"] == pytest.approx(np.abs(votes["score"] - human).mean())
     assert by["gold", "differ"] == pytest.approx(np.mean([len(set(row)) > 1 for row in rows]))
     assert by["gold", "median"] == pytest.approx(np.mean([len(set(row)) == 3 for row in rows]))
-    printed = alignment_table.TABLE.for_print(alignment_table.TABLE.table(found))
+    printed = alignment_table.TABLE.printout(alignment_table.TABLE.table(found))
     assert printed["source"].tolist() == ["gold", "labels"] or printed["source"].tolist() == ["labels", "gold"]
     assert not printed.isna().any().any()
     alone = golden_alignment.estimate(items=items, human_scales={}, confidence=0.95)

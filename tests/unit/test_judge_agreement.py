@@ -120,7 +120,7 @@ def test_consistency_falls_with_disagreement():
     table = hard_table.TABLE.table(hard, study=STUDY, most=10)
     assert len(table) == 10
     assert table["disagreement"].min() >= hard["disagreement"].quantile(0.9)
-    assert len(hard_table.TABLE.for_print(table)) == 10
+    assert len(hard_table.TABLE.printout(table)) == 10
 
 
 def test_hard_instances_by_hand():
@@ -180,8 +180,8 @@ def test_the_figure_puts_judges_that_agree_beside_each_other():
     rows = agreement_table.TABLE.table(found, study=STUDY)
     assert len(rows) == 6 + 2
     assert (
-        agreement_table.TABLE.for_print(rows)["PC"].iloc[0] in ("",)
-        or "[" in agreement_table.TABLE.for_print(rows)["PC"].iloc[0]
+        agreement_table.TABLE.printout(rows)["PC"].iloc[0] in ("",)
+        or "[" in agreement_table.TABLE.printout(rows)["PC"].iloc[0]
     )
 
 

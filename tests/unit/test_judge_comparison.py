@@ -166,7 +166,7 @@ def test_a_trend_is_the_slope_of_the_estimates():
     assert row["estimate"] == pytest.approx(np.polyfit([0, 0.5, 1], values, 1)[0])
     assert row["ci_high"] < 0
     assert (row["one"], row["sweep"], row["swept_judge"]) == ("temperature of a", "temperature", "a")
-    (printed,) = table.TABLE.for_print(rows_of(found, "trend", "first_last")).to_dict("records")
+    (printed,) = table.TABLE.printout(rows_of(found, "trend", "first_last")).to_dict("records")
     assert (printed["one"], printed["judge"]) == ("temperature", "a")
     sizes = {"size": {"a": 1.0, "b": 2.0, "c": 3.0}}
     named = [part.assign(judge=judge, profile="default") for judge, part in zip("abc", parts, strict=True)]
@@ -193,11 +193,11 @@ def test_judges_that_do_not_differ_are_called_different_in_five_percent():
 
 def test_the_table_prints_what_is_compared(found):
     rows = table.TABLE.table(found, study="s")
-    printed = table.TABLE.for_print(rows)
+    printed = table.TABLE.printout(rows)
     assert len(printed) == len(rows) == 15
     of_judges = printed[printed["compared"] == "judge"]
     assert set(of_judges["under"]) == {"default balanced n=5"}
     assert set(of_judges["dataset"]) == {"d"}
     assert set(of_judges["judge"]) == {""}
     assert printed["difference"].str.contains(r"[+-]\d\.\d{2,3} \[").all()
-    assert table.TABLE.for_print(rows[:0]).empty
+    assert table.TABLE.printout(rows[:0]).empty

@@ -33,7 +33,7 @@ def test_versions_are_counted_over_shards_and_a_mix_is_marked(tmp_path):
         ["one", "revision", "abc", 3, False],
         ["one", "version of the engine", "0.9", 3, False],
     ]
-    printed = table.TABLE.for_print(table.TABLE.table(rows))
+    printed = table.TABLE.printout(table.TABLE.table(rows))
     assert printed["flag"].tolist() == ["", "mixed", "mixed", "", ""]
     assert printed["answers"].tolist() == ["12", "5", "7", "3", "3"]
 
@@ -41,4 +41,4 @@ def test_versions_are_counted_over_shards_and_a_mix_is_marked(tmp_path):
 def test_judges_that_say_nothing_make_an_empty_table():
     rows = judge_versions.estimate({"recorded": {"studies": {}, "versions": {}}})
     assert rows.empty
-    assert table.TABLE.for_print(table.TABLE.table(rows)).empty
+    assert table.TABLE.printout(table.TABLE.table(rows)).empty

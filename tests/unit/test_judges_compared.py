@@ -119,4 +119,4 @@ def test_the_table_compares_with_one_judge():
     assert set(paired["judge"]) == {"x", "y"}
     first = compared_table.TABLE.table(found, study=STUDY, reference=None)
     assert set(first.loc[first["quantity"] != "self_preference", "other"]) == {"x"}
-    assert len(compared_table.TABLE.for_print(rows)) == len(rows)
+    assert len(compared_table.TABLE.printout(rows)) == len(rows)

@@ -228,7 +228,7 @@ def test_win_rates_without_length_are_not_known_where_each_candidate_is_longer_b
     assert effects["flag"].str.contains("not identified").all()
     shown = length_controlled_win_rates.TABLE.table(found, study="judging_the_judges", varied="baseline")
     assert shown["flag"].str.startswith("not identified").all()
-    assert len(length_controlled_win_rates.TABLE.for_print(shown)) == candidates + 1
+    assert len(length_controlled_win_rates.TABLE.printout(shown)) == candidates + 1
 
 
 @pytest.mark.parametrize("candidates", [1, 6])
@@ -410,12 +410,12 @@ def test_tables_have_a_row_a_condition_and_a_row_a_candidate():
     found = length_control.estimate(planted(1.0), confidence=0.95)
     rows = length_table.TABLE.table(found, study="judging_the_judges")
     assert rows["varied"].tolist() == ["baseline"]
-    assert length_table.TABLE.for_print(rows)["length"][0].startswith("+")
+    assert length_table.TABLE.printout(rows)["length"][0].startswith("+")
     assert set(found["readout"]) == {"hard"}
     rates = length_controlled_win_rates.TABLE.table(found, study="judging_the_judges", varied="baseline")
     assert len(rates) == 7
     assert rates["win_rate_controlled"].is_monotonic_decreasing
-    assert len(length_controlled_win_rates.TABLE.for_print(rates)) == 7
+    assert len(length_controlled_win_rates.TABLE.printout(rates)) == 7
 
 
 def test_recorded_pairs_without_lengths_and_lists_have_no_rows():

@@ -72,7 +72,7 @@ def test_without_people_there_is_the_correlation_alone_and_the_table_prints(read
     assert found["estimate"].notna().all()
     rows = layout.TABLE.table(found)
     assert set(rows["strategy"]) == {"balanced", "fixed"}
-    printed = layout.TABLE.for_print(rows)
+    printed = layout.TABLE.printout(rows)
     assert (printed["difference"] == "").all()
     assert not printed.isna().any().any()
 

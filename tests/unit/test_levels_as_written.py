@@ -145,7 +145,7 @@ def test_frequencies_of_scores_have_a_column_for_0():
     assert sorted(moved["score"].unique()) == [-1, 0, 1, 2, 3, 4]
     assert moved["score"].tolist() == [score if score < 0 else score - 1 for score in usual["score"]]
     pd.testing.assert_frame_equal(without(moved, "score"), without(usual, "score"))
-    printed = tendency_table.TABLE.for_print(tendency_table.TABLE.table(moved, study="s"))
+    printed = tendency_table.TABLE.printout(tendency_table.TABLE.table(moved, study="s"))
     assert [name for name in printed if name in {"none", "5", *FROM_0}] == ["none", *FROM_0]
 
 

@@ -253,7 +253,7 @@ def test_scores_of_a_known_temperature_need_not_be_shown_to_follow_probabilities
     second = scores.assign(pattern=np.where(np.arange(len(scores)) % 20, "label", CONSTRAINED))
 
     def words(scores: pd.DataFrame, temperature: float) -> list[str]:
-        statistics = estimates.of_card(scores)
+        statistics = estimates.card_statistics(scores)
         preference = statistics["position_preference"].assign(temperature=temperature)
         return [made.verdict.word for made in card.cards(statistics | {"position_preference": preference})]
 

@@ -210,7 +210,7 @@ def test_items_without_competitors_have_points_alone():
         nothing = statistic.estimate(table, **OPTIONS)
         assert nothing.empty
         shown = layout.TABLE.table(nothing, study="s")
-        assert layout.TABLE.for_print(shown).empty
+        assert layout.TABLE.printout(shown).empty
 
 
 # Table and figure.
@@ -219,7 +219,7 @@ def test_items_without_competitors_have_points_alone():
 def test_the_table_has_a_row_a_quantity_and_choice(rows):
     table = layout.TABLE.table(rows, study="s", n=3)
     assert len(table) == 2 * 3 * 2
-    printed = layout.TABLE.for_print(table)
+    printed = layout.TABLE.printout(table)
     first = printed.iloc[0]
     assert first[["quantity", "order for", "beyond chance", "reached"]].tolist() == [
         *("points", "one item", "not known", "not known")

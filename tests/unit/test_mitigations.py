@@ -96,7 +96,7 @@ def test_a_larger_difference_is_easier_and_the_table_shows_all_of_them():
     small, large = estimated(table, "0.5 to 1"), estimated(table, "over 2")
     assert large["one_order", "accuracy"] > small["one_order", "accuracy"]
     rows = mitigations_table.TABLE.table(mitigations.estimate(table, confidence=0.95), study="judging_the_judges")
-    printed = mitigations_table.TABLE.for_print(rows)
+    printed = mitigations_table.TABLE.printout(rows)
     assert printed["calls"].tolist() == [1, 1, 2, 2]
     assert set(rows["gap"]) == {"all", "0.5 to 1", "1 to 2", "over 2"}
 
@@ -106,7 +106,7 @@ def test_pairs_without_human_scores_give_an_empty_table():
     assert found.empty
     rows = mitigations_table.TABLE.table(found, study="judging_the_judges")
     assert rows.empty
-    assert mitigations_table.TABLE.for_print(rows).empty
+    assert mitigations_table.TABLE.printout(rows).empty
 
 
 def repeated(*runs, human, **about):
@@ -217,7 +217,7 @@ def test_a_majority_gains_where_judges_err_apart_and_nothing_where_they_are_one(
     # What the judges have in common stays: the first place wins more often under their vote than under one of them.
     places = [part.loc[("one_order", "first_place"), "estimate"] for part in (drawn, apart)]
     assert places[1] > places[0] > 0.2
-    printed = mitigations_table.TABLE.for_print(mitigations_table.TABLE.table(rows, study="judging_the_judges"))
+    printed = mitigations_table.TABLE.printout(mitigations_table.TABLE.table(rows, study="judging_the_judges"))
     assert printed["judge"].tolist()[:4] == ["all, drawn"] * 4
     assert printed["calls"].tolist()[-4:] == [5, 5, 10, 10]
     one = of_judge(of_judges(*[judges[0]] * 3, human=human.tolist(), per_group=5), "majority")
@@ -318,7 +318,7 @@ def test_criteria_that_are_judged_as_the_whole_bring_what_more_reads_bring_and_n
     assert right["criteria_combined"] > right["overall"] + 0.01  # this looks like an effect of the criteria
     assert right["criteria_combined"] == pytest.approx(right["overall_repeated"], abs=0.03)  # and is one of three reads
     rows = mitigations_table.TABLE.table(mitigations.estimate(table, confidence=0.95), study="judging_the_judges")
-    printed = mitigations_table.TABLE.for_print(rows).set_index("policy")
+    printed = mitigations_table.TABLE.printout(rows).set_index("policy")
     calls = {"overall verdict": 1, "overall verdict, k reads": 3, "criteria, combined": 3}
     assert {name: printed.loc[name, "calls"] for name in calls} == calls
     assert printed.loc["criteria in both orders, combined", "calls"] == 6

@@ -109,7 +109,7 @@ def test_of_repeats_the_spread_is_the_interaction_of_the_other_split():
 def test_a_judge_whose_preference_runs_with_the_length_is_not_equivalent(n):
     weights, shown = by_length(800, n, 2.0 if n > 2 else 4.0)
     scores = reads(weights, shown, group=np.arange(800) // 2)
-    (made,) = card.cards(estimates.of_card(scores))
+    (made,) = card.cards(estimates.card_statistics(scores))
     found = made.evidence.spread
     expected = (special.softmax(weights, axis=2) * shown).sum(axis=2)
     departures = expected - expected.mean(axis=1, keepdims=True)
@@ -154,7 +154,7 @@ def test_best_candidates_that_change_are_counted_by_group():
 def test_the_table_says_what_is_not_known():
     weights, shown = by_length(60, 3, 1.0)
     found = order_spread.estimate(reads(weights, shown, group=np.arange(60)), **OPTIONS)
-    printed = table_of_spread.TABLE.for_print(table_of_spread.TABLE.table(found, study="s"))
+    printed = table_of_spread.TABLE.printout(table_of_spread.TABLE.table(found, study="s"))
     assert [*printed["readout"]] == ["selected option", "option probabilities"]
     assert printed["SD between items"].iloc[0] == "not known"
     assert printed["known from"].tolist() == ["", "option probabilities"]
@@ -257,7 +257,7 @@ def test_nothing_is_said_of_orderings_that_items_do_not_share():
 def test_a_card_says_how_many_orderings_suffice():
     weights, shown = by_length(200, 5, 2.0)
     table = reads(weights, shown, group=np.arange(200) // 2)
-    (made,) = card.cards(estimates.of_card(table))
+    (made,) = card.cards(estimates.card_statistics(table))
     name = (
         "Orderings, chosen at random, that are enough to come within 0.1 points of the mean of all, by option "
         "probabilities"
@@ -270,7 +270,7 @@ def test_a_card_says_how_many_orderings_suffice():
     assert content["one_read"] == one["estimate"]
     assert (content["orderings_needed"], content["orderings_needed_low"]) == (needed["estimate"], low)
     assert (content["orderings_read"], content["orderings_suffice"], content["orderings_at_most"]) == (10, True, False)
-    (made,) = card.cards(estimates.of_card(reads(weights, shown, group=np.arange(200) // 2, soft=False)))
+    (made,) = card.cards(estimates.card_statistics(reads(weights, shown, group=np.arange(200) // 2, soft=False)))
     words = dict(card.facts(made.evidence))[name.partition(", by")[0]]
     assert words == f"not known: needs {of_card.REPEATS}"
     content = made.to_dict()["single_items"]
@@ -283,7 +283,7 @@ def test_a_card_says_how_many_orderings_suffice():
 
 def test_the_card_of_the_demo_has_the_number_that_the_docs_name():
     scores = pd.read_parquet(DEMO).query("strategy == 'balanced'").reset_index(drop=True)
-    (made,) = card.cards(estimates.of_card(scores))
+    (made,) = card.cards(estimates.card_statistics(scores))
     value = of_card.facts(made.evidence.spread)[-1][1]
     page = " ".join((DEMO.parents[1] / "start.md").read_text(encoding="utf-8").split())
     assert f"In the card of the demo, the line has `{value}`" in page

@@ -252,7 +252,7 @@ def test_orderings_that_are_not_shared_or_not_balanced_have_no_errors():
         assert found.empty
         shown = layout.TABLE.table(found, study="s")
         assert shown.empty
-        assert layout.TABLE.for_print(shown).empty
+        assert layout.TABLE.printout(shown).empty
 
 
 def test_a_judge_that_always_says_the_same_needs_one_read_in_the_usual_order():
@@ -282,7 +282,7 @@ def test_written_scores_of_a_known_temperature_have_the_chance_of_their_probabil
 def test_the_table_has_a_row_a_number_of_reads_and_design(rows):
     table = layout.TABLE.table(rows, study="s", n=3)
     assert len(table) == len(rows.dropna(subset="k")[["readout", "design", "k"]].drop_duplicates())
-    printed = layout.TABLE.for_print(table)
+    printed = layout.TABLE.printout(table)
     own = printed[printed["readout"] == "option probabilities"]
     assert own["reads"].tolist() == ["1"] * 3 + ["2"] * 5 + ["3"] * 3 + ["6"]
     first = own.iloc[0]
@@ -299,7 +299,7 @@ def test_the_table_has_a_row_a_number_of_reads_and_design(rows):
 
 def test_a_target_that_is_out_of_reach_needs_more_reads(scores):
     table = layout.TABLE.table(statistic.estimate(scores, **OPTIONS, target_error=0.01), study="s", n=3)
-    printed = layout.TABLE.for_print(table).query("readout == 'selected option' and orderings == 'random'")
+    printed = layout.TABLE.printout(table).query("readout == 'selected option' and orderings == 'random'")
     assert printed["reads for it"].iloc[0] in ("more", "more [6, more]")
     assert printed["within the target"].iloc[0] == "no"
 

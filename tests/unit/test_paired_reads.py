@@ -155,5 +155,5 @@ def test_the_table_has_a_row_a_comparison():
     )
     made = printed.TABLE.table(rows, study=READS["study"].iloc[0])
     assert made["varied"].tolist() == ["together", "together"]
-    shown = printed.TABLE.for_print(made)
+    shown = printed.TABLE.printout(made)
     assert {"mean", "trend", "any number, p", "differ"} <= set(shown)

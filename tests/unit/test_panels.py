@@ -61,7 +61,7 @@ def test_blocks_gives_each_group_by_each_readout_that_it_has():
 def test_rows_are_sorted_by_keys_as_text_and_a_row_without_a_key_comes_last():
     row = dict.fromkeys(KEYS[:-1], "a") | {"n": 5}
     rows = [row | {"judge": judge, "estimate": place} for place, judge in enumerate([None, 10, "b", 9, math.nan])]
-    table = tidy.from_rows(rows, [*KEYS, "estimate"])
+    table = tidy.make_table(rows, [*KEYS, "estimate"])
     assert table["estimate"].tolist() == [1, 3, 2, 0, 4]
     assert table["judge"].dropna().tolist() == ["10", "9", "b"]
 

@@ -135,9 +135,9 @@ def test_the_bound_for_few_carriers_is_part_of_the_number():
 
 def test_what_no_number_of_groups_reaches_is_said():
     once = planning.plan_judge({"levels": 5, "pairs_differ": 0.3}, **SOUGHT)
-    assert math.isinf(once.found.equivalent.groups)
+    assert math.isinf(once.needed.equivalent.groups)
     assert "orderings are read once" in " ".join(once.notes)
-    assert once.found.repeated.groups < 1000
+    assert once.needed.repeated.groups < 1000
     noisy = planning.plan_judge(
         {"levels": 5, "pairs_differ": 0.6, "probabilities": True, "prompt_noise": 0.5}, **SOUGHT
     )

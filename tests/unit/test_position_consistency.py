@@ -134,7 +134,7 @@ def test_the_table_has_the_columns_of_the_paper_and_calls_judges_by_their_names(
     wanted += ["preference_fairness", "error_rate", "n_pairs"]
     assert {*wanted, "position_consistency_low", "position_consistency_high"} <= {*rows}
     assert rows[["judge", "judge_id", "benchmark"]].values.tolist() == [["GPT-4", "gpt_4", "B"]]
-    assert "undefined" in pairwise_position_bias.TABLE.for_print(rows)["RS"].item()
+    assert "undefined" in pairwise_position_bias.TABLE.printout(rows)["RS"].item()
     assert printed(comparison_table(TEN), study="other").empty
 
 
@@ -252,12 +252,12 @@ def test_the_table_of_lists_by_hand():
     ties = 4 / 12
     assert row["consistency_by_chance"] == pytest.approx(ties**3 + 3 * ((1 - ties) / 3) ** 3)
     assert np.isnan(row["first_last"])  # the tie may be likelier in its order
-    assert list_position_bias.TABLE.for_print(rows)["chance"].tolist() == ["0.07"]
+    assert list_position_bias.TABLE.printout(rows)["chance"].tolist() == ["0.07"]
     rows = lists_table(comparison_table([(1, 3, 2), (1, 1, 1), (2, 1, 1)], n=3))
     row = rows.iloc[0]
     assert row["place_1"] + row["place_2"] + row["place_3"] == pytest.approx(0)
     assert row["place_1"] - row["place_3"] == pytest.approx(row["first_last"])
-    printed = list_position_bias.TABLE.for_print(rows)
+    printed = list_position_bias.TABLE.printout(rows)
     assert printed["positions"].item().split() == [f"{row[f'place_{k}']:+.2f}" for k in (1, 2, 3)]
     assert lists_table(comparison_table(places, n=3), study="other").empty
 
@@ -270,8 +270,8 @@ def test_lists_of_several_lengths_have_a_row_each_and_no_place_that_they_do_not_
     assert np.isnan(rows.loc[3, "place_4"])
     assert np.isfinite(rows.loc[4, "place_4"])
     assert rows["consistency_by_chance"].tolist() == pytest.approx([3 * 3**-3, 4 * 4**-4])
-    assert [len(text.split()) for text in list_position_bias.TABLE.for_print(rows.reset_index())["positions"]] == [3, 4]
-    assert list_position_bias.TABLE.for_print(lists_table(*tables, study="other")).empty
+    assert [len(text.split()) for text in list_position_bias.TABLE.printout(rows.reset_index())["positions"]] == [3, 4]
+    assert list_position_bias.TABLE.printout(lists_table(*tables, study="other")).empty
 
 
 def test_a_table_of_several_studies_and_strategies_has_a_row_each():
@@ -289,7 +289,7 @@ def test_a_table_of_several_studies_and_strategies_has_a_row_each():
     ]
     assert rows["position_consistency"].tolist() == pytest.approx([0.6] * 3)
     assert printed_rows["study"].tolist() == rows["study"].tolist()
-    assert "candidates" not in pairwise_position_bias.TABLE.for_print(rows)
+    assert "candidates" not in pairwise_position_bias.TABLE.printout(rows)
 
 
 def test_the_figure_leaves_out_tasks_of_few_comparisons_and_marks_intervals_that_go_on():

@@ -241,11 +241,11 @@ def test_the_table_has_the_columns_that_others_rely_on(found):
     np.testing.assert_allclose(usual.groupby(["judge", "dataset", "readout"])["preference"].sum(), 0, atol=1e-9)
     assert set(rows["profile"]) == {"default", "warm"}
     assert set(rows["n"]) == {3, 5}
-    printed = table.TABLE.for_print(rows)
+    printed = table.TABLE.printout(rows)
     assert not printed.duplicated(["judge", "profile", "dataset", "strategy", "n", "readout"]).any()
     assert printed["Pos1"].str.fullmatch(r"[+-]\d\.\d\d \[[+-]\d\.\d\d, [+-]\d\.\d\d\]").all()
     assert set(printed.loc[printed["n"] == 3, "Pos4"]) == {""}
-    assert table.TABLE.for_print(rows[:0]).empty
+    assert table.TABLE.printout(rows[:0]).empty
 
 
 def test_the_figure_has_a_panel_a_judge_and_readout_and_a_line_a_dataset(found):

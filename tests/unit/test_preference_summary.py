@@ -114,12 +114,12 @@ def test_one_estimate_has_no_summary(reads, preferences):
     one = preferences.query("judge == 'j0' and dataset == 'd0'")
     found = preference_summary.estimate(iter(reads), one, confidence=0.95)
     assert found.empty
-    assert table.TABLE.for_print(table.TABLE.table(select_condition(found, "baseline"), study="s")).empty
+    assert table.TABLE.printout(table.TABLE.table(select_condition(found, "baseline"), study="s")).empty
 
 
 def test_the_table_has_a_row_a_quantity_and_position(found):
     rows = table.TABLE.table(select_condition(found, "baseline"), study="s")
-    printed = table.TABLE.for_print(rows)
+    printed = table.TABLE.printout(rows)
     assert printed["quantity"].tolist()[-5:] == [f"Pos{position}" for position in range(1, 6)]
     assert set(printed["judges"]) == {3}
     assert printed["mean"].str.contains(r"\[").all()

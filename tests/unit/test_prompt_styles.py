@@ -137,7 +137,7 @@ def test_the_table_says_what_differs_beside_its_floor():
     found = pd.concat([estimates(reads(ONE, "a"), reads(OTHER, "b"), cluster=name) for name in ("item", "group")])
     rows = styles_table.TABLE.table(found, study="s", cluster="item")
     assert (rows["n_clusters"] == 4).all()
-    printed = styles_table.TABLE.for_print(rows).set_index("quantity")
+    printed = styles_table.TABLE.printout(rows).set_index("quantity")
     shift = printed.loc["mean score"]
     assert shift[["prompts", "first", "other", "people"]].tolist() == ["mcq, rts", "2.50", "2.25", "2.62"]
     assert shift["difference"].startswith("+0.25 [")

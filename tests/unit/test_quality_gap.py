@@ -196,7 +196,7 @@ def test_figure_and_table(tmp_path):
         "crossed",
         "others",
     }
-    assert len(table.TABLE.for_print(rows)) == 6
+    assert len(table.TABLE.printout(rows)) == 6
     empty = statistic.estimate(tables[0].assign(candidate=None), confidence=0.95, forms={})
     assert empty.empty
 

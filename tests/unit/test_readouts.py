@@ -23,11 +23,11 @@ def rows_of(readouts):
 
 
 MADE = {
-    "from_rows": lambda readouts: tidy.from_rows(rows_of(readouts), COLUMNS),
-    "from_rows_with_gaps": lambda readouts: tidy.from_rows_with_gaps(rows_of(readouts), COLUMNS),
-    "shared": lambda readouts: tidy.from_parts([(row, {"estimate": [0.5, 0.6]}) for row in rows_of(readouts)], COLUMNS),
-    "of a row": lambda readouts: tidy.from_parts([(ABOUT, {"readout": readouts, "estimate": 0.5})], COLUMNS),
-    "one value": lambda readouts: tidy.from_parts([(ABOUT, {"readout": readouts[0], "estimate": 0.5})], COLUMNS),
+    "rows": lambda readouts: tidy.make_table(rows_of(readouts), COLUMNS),
+    "rows with gaps": lambda readouts: tidy.make_table_with_gaps(rows_of(readouts), COLUMNS),
+    "shared": lambda readouts: tidy.join_parts([(row, {"estimate": [0.5, 0.6]}) for row in rows_of(readouts)], COLUMNS),
+    "of a row": lambda readouts: tidy.join_parts([(ABOUT, {"readout": readouts, "estimate": 0.5})], COLUMNS),
+    "one value": lambda readouts: tidy.join_parts([(ABOUT, {"readout": readouts[0], "estimate": 0.5})], COLUMNS),
     "assigned": lambda readouts: pd.DataFrame({"estimate": [0.5, 0.6]}).assign(readout=readouts),
     "objects": lambda readouts: pd.DataFrame({"readout": pd.Series(readouts, dtype=object)}),
 }
@@ -47,7 +47,7 @@ def test_a_written_table_has_plain_strings(made, tmp_path):
 
 
 def test_statistics_and_cards_have_plain_strings():
-    statistics = estimates.of_card(simulated_reads(groups=12, strategies=["balanced"]))
+    statistics = estimates.card_statistics(simulated_reads(groups=12, strategies=["balanced"]))
     for table in statistics.values():
         if "readout" in table:
             assert {type(value) for value in table["readout"]} <= {str}, table

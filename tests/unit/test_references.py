@@ -305,6 +305,6 @@ def test_shares_and_agreement_of_attempts_are_those_counted_by_hand():
     apart = sum((x - y) ** 2 for x, y in zip(one, other, strict=True)) / 5
     chance = sum((x - y) ** 2 for x in one for y in other) / 25
     assert by.loc[("all", "", "blind_kappa_texts"), "estimate"] == pytest.approx(1 - apart / chance)
-    printed = answers_table.TABLE.for_print(answers_table.TABLE.table(found))
+    printed = answers_table.TABLE.printout(answers_table.TABLE.table(found))
     assert printed.loc[0, "accepted in the end, %"].startswith("50 [")
     assert not printed.isna().any().any()

@@ -214,7 +214,7 @@ def test_what_we_do_not_compute_is_said_not_dropped(published):
     assert len(reversal) == 36
     assert set(rows["status"]) == {"compared", "no estimate", "not computed"}
     assert rows.loc[rows["status"] != "compared", "ours"].isna().all()
-    printed = layout.TABLE.for_print(rows)
+    printed = layout.TABLE.printout(rows)
     assert set(printed["judge"]) == {"gpt_oss_20b"}
     assert "not computed" in set(printed["ours"])
 
@@ -457,11 +457,11 @@ def test_table_7_has_flips_with_ties_broken_at_random_beside_its_number_and_stri
 
 def test_the_printed_table_has_one_digit_more_than_was_published(published, tmp_path):
     rows = compare(published("xu2026"), selection(shares=[0.25213, 0.2, 0.2, 0.2, 0.14787]))
-    printed = layout.TABLE.for_print(rows)
+    printed = layout.TABLE.printout(rows)
     first = one(printed, quantity="pos1", dataset="hanna")
     expected = ("0.250", "0.2521", "[0.2421, 0.2621]", "", "")
     assert tuple(first[["published", "ours", "other items", "another run", "outside"]]) == expected
-    far = layout.TABLE.for_print(rows.assign(in_rerun=False, rerun_low=0.2511, rerun_high=0.2531))
+    far = layout.TABLE.printout(rows.assign(in_rerun=False, rerun_low=0.2511, rerun_high=0.2531))
     first = one(far, quantity="pos1", dataset="hanna")
     assert (first["another run"], first["outside"]) == ("[0.2511, 0.2531]", "another run")
     tables.write(rows, printed, tmp_path / "replication", "A caption.")
@@ -472,8 +472,8 @@ def test_the_printed_table_has_one_digit_more_than_was_published(published, tmp_
 
 def test_a_study_that_shares_no_judge_with_the_paper_prints_an_empty_table(published):
     rows = compare(published("xu2026"), selection("smollm2_135m", "demo"))
-    assert layout.TABLE.for_print(rows).empty
-    assert list(layout.TABLE.for_print(rows).columns)[:2] == ["table", "judge"]
+    assert layout.TABLE.printout(rows).empty
+    assert list(layout.TABLE.printout(rows).columns)[:2] == ["table", "judge"]
 
 
 def test_the_order_of_criteria_is_compared_with_its_tables(published):
@@ -542,7 +542,7 @@ def test_table_2_of_judges_that_compare_stands_beside_ours(published):
     assert rows.loc["position_consistency", "difference"] == pytest.approx(-0.005)
     assert rows.loc["position_consistency", "in_items"]
     assert rows["n_items"].unique().tolist() == [80]
-    printed = layout.TABLE.for_print(found)
+    printed = layout.TABLE.printout(found)
     assert "0.815" in printed["ours"].tolist()
 
 

@@ -102,7 +102,7 @@ def test_orderings_of_their_own_have_the_test_and_positions_of_levels_alone():
     assert first < -0.3 < 0.3 < last
     rows = tables.TABLE.table(found, order_tests_of(table), study="s")
     assert rows["usual_minus_balanced"].isna().all()
-    assert (tables.TABLE.for_print(rows)["usual less balanced"] == "").all()
+    assert (tables.TABLE.printout(rows)["usual less balanced"] == "").all()
 
 
 def test_a_judge_that_gives_one_score_is_saturated_and_has_no_interval():
@@ -143,7 +143,7 @@ def test_the_table_has_the_columns_that_others_rely_on():
     ends = [f"{name}{end}" for name in contrasts for end in ("", "_low", "_high")]
     assert rows.columns[:13].tolist() == ["judge", "profile", "dataset", "strategy", "n", "readout", *ends, "p_order"]
     assert set(rows["dataset"]) == {"d", "all"}
-    printed = tables.TABLE.for_print(rows)
+    printed = tables.TABLE.printout(rows)
     assert len(printed) == 4
     assert {*rows["p_card"].notna(), *rows["usual_p_card"].notna()} == {True, False}
     stars = [text.endswith("*") for text in printed["p"]]

@@ -63,7 +63,7 @@ def test_advice_that_helps_all_judges_is_found_over_judges():
     of_judges = chosen.query("term == 'judge' and advice == 'letter'")
     assert of_judges["judge"].tolist() == ["a", "b", "c", "d"]
     assert mean.loc["letter", "estimate"] == pytest.approx(of_judges["estimate"].mean(), abs=0.05)
-    printed = advice_table.TABLE.for_print(advice_table.TABLE.table(found, studies=["s"]))
+    printed = advice_table.TABLE.printout(advice_table.TABLE.table(found, studies=["s"]))
     assert not printed.isna().any().any()
     assert "all judges" in set(printed["judge"])
 
@@ -159,7 +159,7 @@ def test_repeated_reads_are_one_at_temperature_0_and_are_not_made_up_above_it():
     drawn = averages(scores, 1.0).loc["spearman"]
     assert np.isnan(drawn["repeated"])
     assert drawn["flag"] == "too few reads of the base"
-    printed = averages_table.TABLE.for_print(
+    printed = averages_table.TABLE.printout(
         averages_table.TABLE.table(averages(scores, 1.0).reset_index(), studies=["s"], cluster="item")
     )
     assert (printed["difference"] == "").all()

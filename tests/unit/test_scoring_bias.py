@@ -200,7 +200,7 @@ def test_scores_that_only_a_constrained_request_gave_are_counted():
         "letter": 2,
         "neutral_1": 0,
     }
-    printed = tendency_table.TABLE.for_print(tendency_table.TABLE.table(found, study="s"))
+    printed = tendency_table.TABLE.printout(tendency_table.TABLE.table(found, study="s"))
     assert dict(zip(printed["prompt"], printed["constrained"], strict=True))["letter, single"] == 2
 
 
@@ -306,7 +306,7 @@ def test_the_largest_differences_of_the_published_table():
     assert [rises["gpt_4o", name] for name in ("descending", "letter", "random")] == [8, 4, 8]
     assert [rises["qwen3_8b", name] for name in ("descending", "letter", "random")] == [4, 1, 0]
     assert published_shifts.estimate({}).empty
-    printed = published_table.TABLE.for_print(published_table.TABLE.table(found))
+    printed = published_table.TABLE.printout(published_table.TABLE.table(found))
     assert not printed.isna().any().any()
 
 
@@ -325,7 +325,7 @@ def test_datasets_are_counted_beside_the_published_table():
     assert found.loc["mt_bench"].tolist() == [2, 1, 0, 1, 1, 320, "no", "no"]
     assert found.loc["mine", "n_human"] == 1
     assert pd.isna(found.loc["mine", "published_items"])
-    printed = datasets_table.TABLE.for_print(datasets_table.TABLE.table(found.reset_index()))
+    printed = datasets_table.TABLE.printout(datasets_table.TABLE.table(found.reset_index()))
     assert printed.set_index("dataset").loc["mine", "published items"] == ""
     assert scoring_datasets.estimate(items, {})["published_human"].isna().all()
 
@@ -357,7 +357,7 @@ def test_published_correlations_stand_beside_ours():
     assert (found["status"] != "not computed").all()
     wide = wide_table.TABLE.table(ours["scoring_accuracy"], studies=["s"])
     assert wide["varied"].tolist() == names
-    printed = wide_table.TABLE.for_print(wide)
+    printed = wide_table.TABLE.printout(wide)
     heads = ["flask, gpt_4_1: ρ", "flask, gpt_4_1: r", "flask, human: ρ", "flask, human: r"]
     assert [name for name in printed if name.startswith("flask") and "labels" not in name] == heads
     assert printed[heads[1]].iloc[1].startswith(f"{cell['ours']:.2f} [")
@@ -392,13 +392,13 @@ def test_a_table_has_a_row_for_each_variant_and_prints(made, module):
     rows = module.TABLE.table(made[name], study="s")
     assert {"letter", "neutral_1", "reference_none"} <= set(rows["varied"])
     assert not rows.duplicated([*module.KEYS]).any()
-    printed = module.TABLE.for_print(rows)
+    printed = module.TABLE.printout(rows)
     assert len(printed) > 3
     assert not printed.isna().any().any()
 
 
 def test_the_printed_shift_has_its_floor(made):
-    printed = shifts_table.TABLE.for_print(shifts_table.TABLE.table(made["score_shifts"], study="s"))
+    printed = shifts_table.TABLE.printout(shifts_table.TABLE.table(made["score_shifts"], study="s"))
     assert printed["mean shift"].str.fullmatch(r"[+-]\d\.\d\d \[.*\]( \(\d\.\d\d\))?").all()
 
 

@@ -283,7 +283,7 @@ def test_intervals_with_group_effects_cover_and_a_judge_that_nothing_moves_is_se
 def test_the_table_prints_what_is_known_and_says_what_is_not():
     names = [*NUMBERS, "letter+reference_none"]
     found = scoring_causes.estimate(judged(names, USUAL), conditions=said(names), confidence=0.95)
-    printed = causes_table.TABLE.for_print(causes_table.TABLE.table(found, study="s"))
+    printed = causes_table.TABLE.printout(causes_table.TABLE.table(found, study="s"))
     unknown = printed[printed["flag"] == "not identified"]
     assert {"position", "id"} <= set(unknown["cause"])
     assert (unknown["effect"] == "").all()

@@ -346,7 +346,7 @@ def test_the_printed_table_has_one_row_a_dataset_and_source_and_the_csv_every_cr
     )
     table = datasets_table.TABLE.table(statistics)
     assert table["criterion"].tolist() == ["all", "coherence", "empathy", "all", "all"]
-    printed = datasets_table.TABLE.for_print(table).set_index("dataset")
+    printed = datasets_table.TABLE.printout(table).set_index("dataset")
     assert printed["scored by"].to_dict() == {"d": "2 raters", "one": "1 rater", "unrated": "none"}
     assert printed.loc["d", ["items", "groups", "criteria", "pairs"]].tolist() == [4, 2, 2, 0]
     assert printed["% of scores 1 to 5"].tolist() == ["12 / 38 / 25 / 0 / 25", "50 / 0 / 0 / 50 / 0", ""]

@@ -92,7 +92,7 @@ def test_the_table_has_a_line_a_study_and_one_for_all_where_there_are_several(re
         *(["a", study] for study in ("s", "t", "u", "all")),
         *(["b", study] for study in ("s", "all")),
     ]
-    lines = judge_status.TABLE.for_print(rows)
+    lines = judge_status.TABLE.printout(rows)
     assert lines[["Judge", "Study"]].to_numpy().tolist() == [*(["a", s] for s in ("s", "t", "u", "all")), ["b", "all"]]
     first = lines.iloc[0]
     assert (first["Requests"], first["Done"], first["Prompt tokens"], first["From cache"]) == ("4", "1", "100", "60 %")
@@ -145,7 +145,7 @@ def test_an_open_batch_has_its_state_at_the_last_look_its_age_and_its_requests(s
     assert table[["done", "requests"]].to_numpy().tolist() == [[1, 2], [0, 1]]
     assert table["age_hours"].tolist() == pytest.approx([3.0, 1.5])
     assert table["looked"].fillna("").tolist() == ["2026-11-25T11:55:00+00:00", ""]
-    lines = judge_status.BATCHES.for_print(judge_status.BATCHES.table({"a": table}))
+    lines = judge_status.BATCHES.printout(judge_status.BATCHES.table({"a": table}))
     assert lines.to_numpy().tolist() == [
         ["a", "batch_012345...bcdef", "in_progress", "1", "2", "2026-11-25 11:55 UTC", "3.0 h"],
         ["a", "k2", "being created", "0", "1", "never", "1.5 h"],
@@ -158,16 +158,16 @@ def test_a_record_of_an_earlier_version_has_no_age_and_a_look_that_cannot_be_rea
     records.path("k3").with_suffix(".look").write_text("{")
     table = status.open_batches(store, NOW)
     assert table["state"].tolist() == ["in_progress", "being created", "sent"]  # what has no time comes last
-    lines = judge_status.BATCHES.for_print(judge_status.BATCHES.table({"a": table}))
+    lines = judge_status.BATCHES.printout(judge_status.BATCHES.table({"a": table}))
     assert lines["Age"].tolist() == ["3.0 h", "1.5 h", "unknown"]
 
 
 def test_the_table_speaks_of_batches_only_where_there_are_some(requests, store, records):
     open_ones = judge_status.TABLE.table({"a": status.judge_status(requests, store)}, {"a": ""})
-    assert judge_status.TABLE.for_print(open_ones)["In batches"].tolist() == ["1", "2", "", "3"]
+    assert judge_status.TABLE.printout(open_ones)["In batches"].tolist() == ["1", "2", "", "3"]
     for record in records.all():
         records.remove(record)
     assert list(records.folder.iterdir()) == []  # the last look goes with its record
     assert status.open_batches(store, NOW).empty
     none = judge_status.TABLE.table({"a": status.judge_status(requests, store)}, {"a": ""})
-    assert "In batches" not in judge_status.TABLE.for_print(none)
+    assert "In batches" not in judge_status.TABLE.printout(none)

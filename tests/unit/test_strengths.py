@@ -28,7 +28,7 @@ def drawn(theta, b, nu, *, reads, p, rng, groups=40, ranking=False):
 
 
 def contrast(found, count):
-    values = found.found.coefficients[:count]
+    values = found.fit.coefficients[:count]
     return values - values.mean()
 
 
@@ -42,10 +42,10 @@ def test_pairs_with_a_place_are_a_logistic_regression():
     one = np.eye(4)
     x = np.column_stack([(one[choices.shown[:, 0]] - one[choices.shown[:, 1]])[:, 1:], np.ones(300)])
     theirs = GLM((choices.chosen[:, 0] == 0).astype(float), x, family=families.Binomial()).fit(tol=1e-12)
-    b = found.found.coefficients
+    b = found.fit.coefficients
     assert [*(b[1:4] - b[0]), b[4] - b[5]] == pytest.approx(theirs.params, abs=1e-6)
     # With each read as a cluster of its own the error is White's, but for leaving one out.
-    alone = method.fit(choices._replace(cluster=np.arange(300)), 4, places=True).found
+    alone = method.fit(choices._replace(cluster=np.arange(300)), 4, places=True).fit
     weights = np.zeros(7)
     weights[4:6] = 1, -1
     robust = GLM((choices.chosen[:, 0] == 0).astype(float), x, family=families.Binomial()).fit(cov_type="HC0").bse[-1]
@@ -57,7 +57,7 @@ def test_ties_lists_and_rankings_are_the_maximum_of_their_likelihood(p, nu, rank
     rng = np.random.default_rng(2)
     theta, b = np.array([0.0, 0.6, -0.4, 0.3]), np.linspace(0.5, 0, p)
     choices = drawn(theta, b, nu, reads=80, p=p, rng=rng, ranking=ranking)
-    found = method.fit(choices, 4, places=True).found.coefficients
+    found = method.fit(choices, 4, places=True).fit.coefficients
 
     def loss(free):
         t, places, tie = np.append(0, free[:3]), np.append(0, free[3 : 2 + p]), free[2 + p]
@@ -111,7 +111,7 @@ def test_planted_strengths_and_places_come_back():
     inside = []
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        found = method.fit(drawn(theta, b, -0.2, reads=900, p=3, rng=rng, groups=60), 4, places=True).found
+        found = method.fit(drawn(theta, b, -0.2, reads=900, p=3, rng=rng, groups=60), 4, places=True).fit
         for k in range(3):
             weights = np.zeros(8)
             weights[[k, 3]] = 1, -1
@@ -131,10 +131,10 @@ def test_candidates_that_wins_do_not_connect_have_no_strength():
     assert not method.connected(choices, 5).any()
     tied = choices._replace(chosen=np.array([0, 1, 0, 1, 2, 0])[:, None], tie=np.ones(6, dtype=bool))
     assert method.connected(tied, 5).tolist() == [True, True, False, False, True]
-    assert method.fit(choices, 5, places=True).found.problem == "not connected"
+    assert method.fit(choices, 5, places=True).fit.problem == "not connected"
     never = method.Choices(np.array([[0, 1]]), np.array([[0]]), np.zeros(1, dtype=bool), np.zeros(1, dtype=int))
     found = method.fit(never, 2, places=False)
-    assert found.found.problem == "not connected"
+    assert found.fit.problem == "not connected"
     assert not found.connected.any()
 
 
@@ -198,7 +198,7 @@ def test_the_table_has_one_row_a_candidate_and_one_of_all():
     found = strengths.estimate(pd.concat([judged()], ignore_index=True), **SETTINGS)
     rows = strengths_table.TABLE.table(found, study="judging_the_judges")
     assert set(rows["candidate"]) == {"base", *(f"c{k}1" for k in range(6)), "all"}
-    printed = strengths_table.TABLE.for_print(rows)
+    printed = strengths_table.TABLE.printout(rows)
     assert printed["candidate"].tolist()[0] == "c41"
     assert "reversed" in printed.columns
 
@@ -226,9 +226,9 @@ def test_ties_that_are_offered_and_never_called_change_no_strength(places):
     without = drawn(np.array([0.0, 0.5, -0.7, 1.0]), np.array([0.4, 0.0]), -np.inf, reads=300, p=2, rng=rng)
     offered = without._replace(tie=np.ones(300, dtype=bool))
     one, other = (method.fit(choices, 4, places=places) for choices in (without, offered))
-    assert not other.found.problem
-    assert np.array_equal(one.found.coefficients, other.found.coefficients)
-    assert np.array_equal(one.found.influence, other.found.influence)
+    assert not other.fit.problem
+    assert np.array_equal(one.fit.coefficients, other.fit.coefficients)
+    assert np.array_equal(one.fit.influence, other.fit.influence)
 
 
 def test_a_tie_that_is_never_called_has_no_finite_number_and_all_else_has():

@@ -36,7 +36,7 @@ def made(tmp_path_factory):
         for judge, preference in {"b": None, "a": [2, 0, 0, 0, 0]}.items()
     ]
     files = {}
-    for name, table in estimates.of_card(pd.concat(reads, ignore_index=True)).items():
+    for name, table in estimates.card_statistics(pd.concat(reads, ignore_index=True)).items():
         files[name] = folder / f"{name}.parquet"
         table.to_parquet(files[name])
     (folder / "t.html").write_text(
@@ -209,7 +209,7 @@ def test_one_score_is_enough_for_no_note(tmp_path):
 
 def test_strategies_that_show_a_score_in_one_position_have_no_card():
     reads = simulated_reads(groups=3, candidates=1, strategies=("fixed",))
-    statistics = estimates.of_card(reads)
+    statistics = estimates.card_statistics(reads)
     (made,) = card.cards(statistics)
     assert made.verdict.word == "cannot tell"
     assert summary.made(statistics) == []

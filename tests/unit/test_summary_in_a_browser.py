@@ -28,7 +28,7 @@ def page():
         )
         for judge, p in JUDGES.items()
     ]
-    cards = summary.made(estimates.of_card(pd.concat(reads, ignore_index=True)))
+    cards = summary.made(estimates.card_statistics(pd.concat(reads, ignore_index=True)))
     labels = Labels(dict(zip(JUDGES, JUDGES, strict=True)), {"d": "Data"})
     return summary.page(cards, summary.content(cards, {}), tables=[], figures=[], labels=labels, reads={})
 
@@ -94,7 +94,7 @@ def test_details_are_open_in_print_and_closed_again(page, tmp_path):
 
 def test_one_card_needs_no_table(page, tmp_path):
     reads = simulated_reads(groups=30, candidates=1, strategies=("balanced",), judge="one")
-    cards = summary.made(estimates.of_card(reads))
+    cards = summary.made(estimates.card_statistics(reads))
     alone = summary.page(cards, summary.content(cards, {}), tables=[], figures=[], labels=Labels({}, {}), reads={})
     assert after(alone, tmp_path, "return document.querySelectorAll('.judges, #find').length;") == 0
 

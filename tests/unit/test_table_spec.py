@@ -43,7 +43,7 @@ ESTIMATES = pd.DataFrame(
 
 
 def written(rows, *columns):
-    printed = Table(rows=lambda: rows, columns=columns).for_print(rows)
+    printed = Table(rows=lambda: rows, columns=columns).printout(rows)
     return {name: [*printed[name]] for name in printed}
 
 
@@ -109,11 +109,11 @@ def test_hidden_columns_are_printed_and_not_in_the_csv_file():
 
 def test_printed_rows_are_chosen_by_values_or_by_a_function():
     chosen = Table(rows=Rows("shares"), columns=texts("judge"), printed={"study": "t"})
-    assert chosen.for_print(ESTIMATES)["judge"].tolist() == ["c"]
+    assert chosen.printout(ESTIMATES)["judge"].tolist() == ["c"]
     last = Table(
         rows=Rows("shares"), columns=[lambda rows: texts(*rows.columns[:1])], printed=lambda rows: rows.tail(1)
     )
-    assert last.for_print(ESTIMATES)["study"].tolist() == ["t"]
+    assert last.printout(ESTIMATES)["study"].tolist() == ["t"]
 
 
 def test_numbers_and_estimates_say_what_is_missing():

@@ -60,11 +60,11 @@ def everything(scores):
     by_scale = scales.TABLE.table(levels.estimate(positions, studies=["s"]))
     failed = parse_failures.TABLE.table(select_condition(failures.estimate(scores), "baseline"), study="s")
     return {
-        "position_selection": (selection, position_selection.TABLE.for_print(selection)),
-        "human_agreement": (correlation, human_agreement.TABLE.for_print(correlation)),
-        "strategy_comparison": (compared, strategy_comparison.TABLE.for_print(compared)),
-        "scales": (by_scale, scales.TABLE.for_print(by_scale)),
-        "parse_failures": (failed, parse_failures.TABLE.for_print(failed)),
+        "position_selection": (selection, position_selection.TABLE.printout(selection)),
+        "human_agreement": (correlation, human_agreement.TABLE.printout(correlation)),
+        "strategy_comparison": (compared, strategy_comparison.TABLE.printout(compared)),
+        "scales": (by_scale, scales.TABLE.printout(by_scale)),
+        "parse_failures": (failed, parse_failures.TABLE.printout(failed)),
     }
 
 
@@ -175,7 +175,7 @@ def test_a_star_marks_what_a_bias_card_has_for_a_finding_and_no_other_p(whole):
     table, _ = whole["position_selection"]
     table = pd.concat([table, table], ignore_index=True)
     table = table.assign(p_cluster=[0.007, 0.007, np.nan, 0.0001], p_holm=0.007, p_card=[np.nan, 0.028, np.nan, 0.0004])
-    assert position_selection.TABLE.for_print(table)["p"].tolist() == ["0.007", "0.007*", "undefined", "<.001*"]
+    assert position_selection.TABLE.printout(table)["p"].tolist() == ["0.007", "0.007*", "undefined", "<.001*"]
 
 
 def test_marks_are_those_of_the_cards_of_the_same_scores():
@@ -187,7 +187,7 @@ def test_marks_are_those_of_the_cards_of_the_same_scores():
     ]
     scores = pd.concat(parts, ignore_index=True)
     tests = order_tests_of(scores).query("cluster == 'group' and dataset == 'd'")
-    made = {found.judge: found for found in cards.cards(estimates.of_card(scores))}
+    made = {found.judge: found for found in cards.cards(estimates.card_statistics(scores))}
     assert set(tests["judge"]) == set(made)
     for judge, own in tests.groupby("judge"):
         adjusted = own.set_index(["readout", "test"])["p_card"].to_dict()
@@ -220,7 +220,7 @@ def test_the_strategy_comparison_has_r_of_each_strategy_and_differences_from_one
     assert turned["delta_balanced"] == pytest.approx(-row["delta_random"])
     assert turned["delta_balanced_low"] == pytest.approx(-row["delta_random_high"])
     assert turned["delta_balanced_p"] == row["delta_random_p"]
-    (printed,) = strategy_comparison.TABLE.for_print(
+    (printed,) = strategy_comparison.TABLE.printout(
         strategy_comparison.TABLE.table(*statistics, study="s", n=5)
     ).to_dict("records")
     assert list(printed) == [
@@ -250,7 +250,7 @@ def test_stars_mark_differences_whose_interval_does_not_hold_0(values, text):
     row = {"judge": "j", "dataset": "d", "readout": "hard", "cluster": "group"}
     row |= {"delta_fixed_items": 9, "n_clusters": 40}
     row |= {f"delta_fixed{end}": value for end, value in zip(ends, values, strict=True)}
-    printed = strategy_comparison.TABLE.for_print(pd.DataFrame([row]))
+    printed = strategy_comparison.TABLE.printout(pd.DataFrame([row]))
     assert printed[["less fixed r", "flag"]].to_numpy().tolist() == [[text, ""]]
 
 
@@ -276,11 +276,11 @@ def test_scales_average_v_over_the_datasets_of_each_scale():
         widths = block["cramers_v_high"] - block["cramers_v"]
         width = np.sqrt((widths**2).sum()) / len(block)
         assert means.at[n, "cramers_v_high"] == pytest.approx(means.at[n, "cramers_v"] + width)
-    printed = scales.TABLE.for_print(table)
+    printed = scales.TABLE.printout(table)
     assert printed.columns.tolist() == ["judge", "readout", "n = 2", "n = 5", "n = 9"]
     assert printed["n = 5"].item().startswith(f"{means.at[5, 'cramers_v_corrected']:.3f} [")
     saturated = statistics.assign(saturated=statistics["dataset"] == "a")
-    text = scales.TABLE.for_print(scales.TABLE.table(levels.estimate(saturated, studies=["s"])))["n = 2"].item()
+    text = scales.TABLE.printout(scales.TABLE.table(levels.estimate(saturated, studies=["s"])))["n = 2"].item()
     assert text.endswith("(2, 1 saturated)")
     assert [text[-3:] for text in printed.iloc[0, 2:]] == ["(2)", "(2)", "(1)"]
 
@@ -315,7 +315,7 @@ def test_scales_of_several_studies_take_each_dataset_from_the_first():
 def test_an_estimate_is_printed_with_its_interval_or_says_that_there_is_none(ends, text):
     row = dict.fromkeys(AGREEMENT[:6], "x") | dict.fromkeys(AGREEMENT[6:], 0.5) | {"readout": "hard"}
     row |= dict(zip(["pearson", "pearson_low", "pearson_high"], ends, strict=True))
-    assert human_agreement.TABLE.for_print(pd.DataFrame([row]))["Pearson r"].tolist() == [text]
+    assert human_agreement.TABLE.printout(pd.DataFrame([row]))["Pearson r"].tolist() == [text]
 
 
 def test_latex_escapes_every_special_character(tmp_path):
@@ -456,5 +456,5 @@ def test_the_strategy_comparison_can_have_items_as_the_paper_draws_them_beside_g
             key: value for key, value in alone.items() if value == value
         }
         assert same["n_clusters"] == n
-    assert strategy_comparison.TABLE.for_print(rows)["sample"].tolist() == ["groups", "items"]
-    assert "sample" not in strategy_comparison.TABLE.for_print(rows[rows["cluster"] == "item"])
+    assert strategy_comparison.TABLE.printout(rows)["sample"].tolist() == ["groups", "items"]
+    assert "sample" not in strategy_comparison.TABLE.printout(rows[rows["cluster"] == "item"])

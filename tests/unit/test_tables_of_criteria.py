@@ -53,7 +53,7 @@ def test_the_table_of_gaps_has_the_columns_of_the_paper_and_what_chance_gives(re
     assert row["n_criteria"] == row["n_significant_p"] == 3
     macro = agreed.query("criterion == 'macro' and cluster == 'group' and quantity == 'pearson' and readout == 'hard'")
     assert row["pearson"] == macro.set_index("strategy").loc["balanced", "estimate"]
-    printed = criterion_order_table.TABLE.for_print(rows)
+    printed = criterion_order_table.TABLE.printout(rows)
     assert cell(printed, "Sig., texts") == cell(printed, "Sig., groups") == "3/3"
     assert cell(printed, "Mean gap") == f"{row['mean_gap']:.2f}"
     assert cell(printed, "chance, mean") == f"{row['mean_gap_null']:.2f}"
@@ -70,7 +70,7 @@ def test_the_table_of_gaps_has_the_columns_of_the_paper_and_what_chance_gives(re
 def test_the_table_of_strategies_has_a_column_each_and_differences_with_balanced(reads):
     statistics = criteria_agreement.estimate(reads, **OPTIONS)
     rows = criteria_agreement_table.TABLE.table(statistics, readouts=["hard"], **SHOWN)
-    printed = criteria_agreement_table.TABLE.for_print(rows)
+    printed = criteria_agreement_table.TABLE.printout(rows)
     assert printed.columns.tolist() == [
         "judge",
         "dataset",
@@ -91,7 +91,7 @@ def test_the_table_of_strategies_has_a_column_each_and_differences_with_balanced
 def test_without_balanced_the_first_strategy_is_compared_with_the_others(reads):
     statistics = criteria_agreement.estimate(reads[reads["strategy"] != "balanced"], **OPTIONS)
     rows = criteria_agreement_table.TABLE.table(statistics, readouts=["hard"], **SHOWN)
-    printed = criteria_agreement_table.TABLE.for_print(rows)
+    printed = criteria_agreement_table.TABLE.printout(rows)
     assert printed.columns.tolist() == ["judge", "dataset", "readout", "Rnd", "Fix", "Rnd - Fix", "flag"]
     assert printed["flag"].tolist() == ["few clusters"]
     assert rows["first"].tolist() == ["random"]
@@ -104,7 +104,7 @@ def test_a_star_says_that_the_interval_excludes_0(reads, low, high, starred):
     )
     rows = rows.assign(difference_fixed_low=low, difference_fixed_high=high)
     for holm, mark in ((0.01, "]**"), (0.2, "]*")):
-        printed = criteria_agreement_table.TABLE.for_print(rows.assign(difference_fixed_p_holm=holm))
+        printed = criteria_agreement_table.TABLE.printout(rows.assign(difference_fixed_p_holm=holm))
         assert cell(printed, "Bal - Fix").endswith(mark if starred else "]")
 
 
@@ -118,7 +118,7 @@ def test_the_table_of_carry_over_counts_criteria_alone_and_given_the_slope(reads
     assert rows.loc[0, ["slope", "slope_low", "slope_p"]].tolist() == slope[["estimate", "ci_low", "p"]].tolist()
     single = balanced.query("quantity == 'any_position' and model == 'position' and criterion.notna()")
     assert rows.loc[0, "position_criteria"] == (single["p_holm"] < 0.05).sum() == 3
-    printed = carry_over_table.TABLE.for_print(rows)
+    printed = carry_over_table.TABLE.printout(rows)
     assert printed.loc[0, "criteria"] == "3/3"
     assert printed.loc[0, "slope"].startswith(f"{slope['estimate']:.3f} [")
 
@@ -127,7 +127,7 @@ def test_the_table_of_halo_leaves_out_what_was_not_judged_alone(reads):
     rows = halo_table.TABLE.table(halo.estimate(reads, [], confidence=0.95), readouts=["hard"], **SHOWN)
     assert rows["basis"].tolist() == ["mean", "read"] * 3
     assert rows["alone"].isna().all()
-    printed = halo_table.TABLE.for_print(rows)
+    printed = halo_table.TABLE.printout(rows)
     assert "alone" not in printed
     assert printed.loc[0, "one prompt"].startswith(f"{rows.loc[0, 'inside']:.3f} [")
 
@@ -138,7 +138,7 @@ def test_the_table_of_halo_has_few_clusters_where_one_of_its_columns_has(reads):
     for found, n_groups, flag in ((statistics, 40, ""), (few, 9, "few clusters")):
         rows = halo_table.TABLE.table(found, readouts=["hard"], **SHOWN)
         assert set(rows["n_groups"]) == {n_groups}
-        assert set(halo_table.TABLE.for_print(rows)["flag"]) == {flag}
+        assert set(halo_table.TABLE.printout(rows)["flag"]) == {flag}
 
 
 def test_the_table_of_crossed_orders_has_every_test():
@@ -154,7 +154,7 @@ def test_the_table_of_crossed_orders_has_every_test():
         assert found[f"{name}_p"].item() == by_name[name]
     v = statistics[statistics["quantity"] == "cramers_v"].set_index("criterion_position")["estimate"]
     assert found[["v_first", "v_last"]].iloc[0].tolist() == [v[1], v[3]]
-    assert cell(crossed_orders_table.TABLE.for_print(found), "V, first").startswith(f"{v[1]:.3f} [")
+    assert cell(crossed_orders_table.TABLE.printout(found), "V, first").startswith(f"{v[1]:.3f} [")
 
 
 def test_missing_scores_are_counted_by_criterion_position_and_reason(reads):
@@ -170,7 +170,7 @@ def test_missing_scores_are_counted_by_criterion_position_and_reason(reads):
         expected = [len(wit_first), wit_first["failure"].notna().sum()]
         assert own.loc[("wit", "1", "all"), ["n_scores", "n_failed"]].tolist() == expected
         assert own.loc[("all", "all", "no_score"), "n_failed"] == failed[block.index].sum()
-    found = parse_failures_table.TABLE.for_print(
+    found = parse_failures_table.TABLE.printout(
         parse_failures_table.TABLE.table(select_condition(statistics, "baseline"), study="s")
     )
     assert found["reason"].tolist() == ["all", "no_score"] * 3

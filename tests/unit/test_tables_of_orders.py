@@ -67,7 +67,7 @@ def statistics(scores):
 def made(name, statistics, **options):
     module, _, own = TABLES[name]
     rows = module.TABLE.table(statistics[name], **{"study": "s", "n": 5} | own | options)
-    return rows, module.TABLE.for_print(rows)
+    return rows, module.TABLE.printout(rows)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -175,7 +175,7 @@ def test_a_score_that_was_never_selected_is_said_to_be_so(scores):
     table = scores[0][scores[0]["strategy"] == "balanced"]
     kept = table[table["score"] != 1]
     found = score_position.TABLE.table(positions.estimate(kept, **BOOTSTRAP), study="s", n=5)
-    assert score_position.TABLE.for_print(found)["P1"].tolist()[0] == "never"
+    assert score_position.TABLE.printout(found)["P1"].tolist()[0] == "never"
 
 
 def test_bias_cost_has_the_columns_of_table_6_and_says_how_good_the_choice_is(statistics):
@@ -208,7 +208,7 @@ def test_permutation_vs_repeat_has_the_columns_of_table_2(scores):
         apart = rows[f"{quantity}_balanced"] - rows[f"{quantity}_fixed"]
         assert rows[f"{quantity}_difference"].to_numpy() == pytest.approx(apart.to_numpy())
         assert (rows[f"{quantity}_difference_low"] < rows[f"{quantity}_difference_high"]).all()
-    printed = permutation_vs_repeat.TABLE.for_print(rows)
+    printed = permutation_vs_repeat.TABLE.printout(rows)
     assert printed.columns.tolist() == [
         *("judge", "dataset", "readout", "items", "balanced Pearson r", "fixed Pearson r", "difference Pearson r"),
         *("of it order", "of it averaging"),
@@ -228,9 +228,7 @@ def test_permutation_vs_repeat_has_the_columns_of_table_2(scores):
         assert back[part].to_numpy() == pytest.approx(sign * rows[other].to_numpy())
         ends = ("low", "high") if sign > 0 else ("high", "low")
         assert back[f"{part}_low"].to_numpy() == pytest.approx(sign * rows[f"{other}_{ends[0]}"].to_numpy())
-    assert permutation_vs_repeat.TABLE.for_print(
-        permutation_vs_repeat.TABLE.table(*statistics, study="none", n=5)
-    ).empty
+    assert permutation_vs_repeat.TABLE.printout(permutation_vs_repeat.TABLE.table(*statistics, study="none", n=5)).empty
 
 
 def test_an_interval_is_written_in_the_asked_form():
@@ -263,5 +261,5 @@ def test_what_is_undefined_is_said_in_words():
     table["score"] = pd.array([3] * len(table), dtype="Int8")
     for module, statistic, settings in TABLES.values():
         rows = module.TABLE.table(statistic(table, **BOOTSTRAP), study="position_bias", n=5, **settings)
-        printed = module.TABLE.for_print(rows)
+        printed = module.TABLE.printout(rows)
         assert not printed.map(lambda text: str(text).startswith("nan")).any(axis=None), module.__name__

@@ -71,7 +71,7 @@ def test_requests_without_tokens_count_as_the_others_and_none_at_all_is_not_know
 )
 def test_a_cost_is_written_with_two_digits_at_least(amount, text):
     reads = simulated_reads(groups=6, candidates=1, strategies=("balanced",))
-    (card,) = summary.made(estimates.of_card(reads))
+    (card,) = summary.made(estimates.card_statistics(reads))
     cell = {
         cell.label: cell for cell in row.cells(card.to_dict() | {"cost": {"per_1000_items": amount, "currency": "USD"}})
     }
@@ -85,7 +85,7 @@ def written(tmp_path):
         [simulated_reads(groups=30, candidates=1, strategies=("balanced",), judge=judge) for judge in ("paid", "free")]
     )
     statistics = {}
-    for name, estimated in estimates.of_card(table).items():
+    for name, estimated in estimates.card_statistics(table).items():
         statistics[name] = tmp_path / f"{name}.parquet"
         estimated.to_parquet(statistics[name])
     scores = []

@@ -88,9 +88,9 @@ def test_the_status_of_a_judge_lists_what_is_mixed(tmp_path):
         parquet.write(pd.DataFrame({"request_id": names}), paths[study])
     table = status.judge_status(paths, store)
     assert table["mixed"].tolist() == ["", "", "version of the engine 0.8 (1), 0.9 (1)"]
-    printed = judge_status.TABLE.for_print(judge_status.TABLE.table({"j": table}, {"j": ""}))
+    printed = judge_status.TABLE.printout(judge_status.TABLE.table({"j": table}, {"j": ""}))
     assert printed["Answers of several"].iloc[-1] == "version of the engine 0.8 (1), 0.9 (1)"
-    alone = judge_status.TABLE.for_print(
+    alone = judge_status.TABLE.printout(
         judge_status.TABLE.table({"j": status.judge_status({"s": paths["s"]}, store)}, {"j": ""})
     )
     assert "Answers of several" not in alone

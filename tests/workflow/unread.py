@@ -163,5 +163,5 @@ if __name__ == "__main__":
     from rubric_order import tables
     from rubric_order.tables.spec import Table
 
-    tables.write, Table.for_print = write_csv, lambda _, rows: rows
+    tables.write, Table.printout = write_csv, lambda _, rows: rows
     print(json.dumps(unread(Path(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])), default=int))

@@ -158,8 +158,8 @@ def _problems(name: str, result: Result) -> Iterator[str]:
             yield f"{catalogue.RECORDS[kind]}: expected a catalogue.{wanted.__name__}, found {entry!r:.80}"
             return
         expected = names("statistics")
-        read = [one for one in entry.reads if one not in catalogue.INPUTS] if isinstance(entry, Statistic) else []
-        for key, used in (("statistics", entry.statistics),) if isinstance(entry, Shown) else (("reads", read),):
+        statistics = [one for one in entry.reads if one not in catalogue.INPUTS] if isinstance(entry, Statistic) else []
+        for key, used in (("statistics", entry.statistics),) if isinstance(entry, Shown) else (("reads", statistics),):
             for other in used:
                 if other not in expected:
                     yield f"{catalogue.RECORDS[kind]}: {key}: {other!r:.80} is no statistic{nearest(other, expected)}"
@@ -171,9 +171,9 @@ def _problems(name: str, result: Result) -> Iterator[str]:
                 yield f"{catalogue.RECORDS[kind]}: derived: {argument!r:.80} is not one of {listed}"
         wanted_names = catalogue.PARTS[kind] if getattr(entry, "caption", kind) else ("CAPTION", *catalogue.PARTS[kind])
         yield from _problems_of_module(f"{result.folder}.{catalogue.MODULES[kind]}", wanted_names)
-    own = re.findall(r"^@\w+\{([^,\s]+),", result.references, re.MULTILINE)
+    keys = re.findall(r"^@\w+\{([^,\s]+),", result.references, re.MULTILINE)
     for key in CITED.findall(result.statistic.methods) if result.statistic else ():
-        if key not in own:
+        if key not in keys:
             yield f"statistic: methods: {key!r:.80} is cited; expected an entry of this key in references"
 
 

@@ -129,7 +129,7 @@ def panels(height: float | None = None, columns: int | None = None) -> dict[str,
     return {**SIZES, "panel_height_in": PANEL.but(height), "columns": COLUMNS.but(columns)}
 
 
-def by_strategy(strategy: Key) -> dict[str, Key]:
+def strategy_rows(strategy: Key) -> dict[str, Key]:
     """Keys for the rows of a figure that shows one strategy at one scale."""
     return {**SHARED, "strategy": strategy, "n": N}
 

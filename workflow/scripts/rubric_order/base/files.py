@@ -80,7 +80,7 @@ def copy(source: str | Path, target: Path) -> None:
 
 
 def write_csv(table: "pd.DataFrame", path: str | Path) -> None:
-    """Write a table as CSV, with an apostrophe, see `without_marks`, before texts that a spreadsheet would take for
+    """Write a table as CSV, with an apostrophe, see `strip_marks`, before texts that a spreadsheet would take for
     formulas.
     """
 
@@ -92,7 +92,7 @@ def write_csv(table: "pd.DataFrame", path: str | Path) -> None:
     write_text(content, path)
 
 
-def without_marks(table: "pd.DataFrame") -> "pd.DataFrame":
+def strip_marks(table: "pd.DataFrame") -> "pd.DataFrame":
     """A table of texts that was read from CSV, without the apostrophes that `write_csv` put before formulas."""
 
     def bare(value: object) -> object:

@@ -108,7 +108,7 @@ def _read_csv(path: Path, packed: bool) -> pd.DataFrame:
         text = pa.dictionary(pa.int32(), pa.string()) if packed else pa.string()
         convert = pa_csv.ConvertOptions(column_types=dict.fromkeys(columns, text), strings_can_be_null=False)
         with files.unpacked(path) as file:
-            return files.without_marks(pa_csv.read_csv(file, parse_options=parse, convert_options=convert).to_pandas())
+            return files.strip_marks(pa_csv.read_csv(file, parse_options=parse, convert_options=convert).to_pandas())
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         raise InputError(f"{path}: malformed CSV: {_first_line(error)}") from None
     except UnicodeDecodeError as error:

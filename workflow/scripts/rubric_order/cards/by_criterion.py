@@ -5,12 +5,14 @@ own.
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from rubric_order.cards.card import Card
 from rubric_order.contracts import inputs
+
+if TYPE_CHECKING:
+    from rubric_order.cards.card import Card
 
 BETWEEN = "/"  # separates dataset and criterion; no id of a dataset contains it
 
@@ -38,13 +40,13 @@ def read(columns: Mapping[str, Sequence[str]], paths: Mapping[str, Sequence[Path
     return tables | ({"scores": split(tables["scores"])} if "scores" in tables else {})
 
 
-def part_of(card: Card) -> Part:
+def part_of(card: "Card") -> Part:
     """The dataset and the criterion that a card is about."""
     dataset, _, criterion = str(card.evidence.keys["dataset"]).partition(BETWEEN)
     return Part(dataset, criterion)
 
 
-def name_dataset(card: Card) -> Card:
+def name_dataset(card: "Card") -> "Card":
     """The card with the dataset's own id, without the criterion."""
     keys = card.evidence.keys | {"dataset": part_of(card).dataset}
     return dataclasses.replace(card, evidence=dataclasses.replace(card.evidence, keys=keys))

@@ -18,7 +18,7 @@ from rubric_order.cards import evidence as gathering
 from rubric_order.cards import groups, headline, spread
 from rubric_order.cards import verdict as rules
 from rubric_order.cards.evidence import Agreement, Evidence, Rankings, ReadoutResults
-from rubric_order.cards.numbers import interval_text, list_text
+from rubric_order.cards.numbers import list_text, number, unknown, written
 from rubric_order.cards.record import CardRecord
 from rubric_order.methods.position import order_tests
 
@@ -198,7 +198,7 @@ def shares_name(evidence: Evidence, readout: ReadoutResults) -> str:
 def _shares(evidence: Evidence) -> Iterator[tuple[str, str]]:
     for readout in evidence.readouts or (evidence.main,):
         shares = ", ".join(f"{share.estimate:.0%}" for share in readout.shares)
-        yield shares_name(evidence, readout), shares or _unknown(_uncounted(evidence))
+        yield shares_name(evidence, readout), shares or unknown(_uncounted(evidence))
 
 
 def _v(evidence: Evidence) -> Iterator[tuple[str, str]]:
@@ -210,12 +210,12 @@ def _v(evidence: Evidence) -> Iterator[tuple[str, str]]:
 def _preference(evidence: Evidence) -> str:
     values = _estimates(evidence.log_odds)
     if rules.differs(evidence):
-        return _unknown("what a position adds differs between orderings")
+        return unknown("what a position adds differs between orderings")
     if values is not None:
         return list_text(math.nan if value is None else value for value in values)
     if not evidence.crossed or not evidence.readouts:
-        return _unknown(_uncounted(evidence))
-    return _unknown(_undetermined(evidence))
+        return unknown(_uncounted(evidence))
+    return unknown(_undetermined(evidence))
 
 
 def _undetermined(evidence: Evidence) -> str:
@@ -236,10 +236,6 @@ def _uncounted(evidence: Evidence) -> str:
     if not evidence.crossed:
         return "not every score was shown in every position"
     return "no item was read in several orderings"
-
-
-def _unknown(reason: str) -> str:
-    return f"not known: {reason}" if reason else "not known"
 
 
 def _failures(failures: Mapping[str, int]) -> str:
@@ -351,29 +347,17 @@ def _rankings(found: Rankings | None) -> dict[str, Any] | None:
 
 
 def _plain(value: float, form: str, reason: str = "") -> str:
-    return _unknown(reason) if math.isnan(value) else f"{value:{form}}"
+    return unknown(reason) if math.isnan(value) else f"{value:{form}}"
 
 
 def _count(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def written(value: Interval, form: str, reason: str = "") -> str:
-    """An estimate with its interval, as people read it. An unknown estimate is written with its reason, if known."""
-    if not value.known:
-        return _unknown(reason)
-    return interval_text(value, form) + ("" if value.bounded else " [no interval]")
-
-
 def _most_probable(evidence: Evidence) -> str:
     """Mean probability of the most probable score, with a flag if all scores are equally probable."""
     flag = f"; equal for all {evidence.n} scores: this judge says nothing" if evidence.says_nothing else ""
     return f"{_plain(evidence.top_probability, '.0%', 'the reads have no option probabilities')}{flag}"
-
-
-def number(value: float) -> float | None:
-    """A number as JSON has it."""
-    return None if value is None or math.isnan(value) else float(value)
 
 
 def _interval(name: str, value: Interval) -> dict[str, float | None]:

@@ -23,8 +23,8 @@ from rubric_order.base.keys import EVERY, KEYS
 from rubric_order.base.readouts import Readout
 from rubric_order.base.rows import Row
 from rubric_order.cards import estimands, verdict
-from rubric_order.cards.card import number, written
 from rubric_order.cards.estimands import BIASED, CANNOT_TELL, EQUIVALENT, POINTS, Cause, Estimand
+from rubric_order.cards.numbers import number, written
 from rubric_order.methods.position import order_tests, uniformity
 from rubric_order.methods.uncertainty import enough, multiplicity
 

@@ -17,7 +17,7 @@ from rubric_order.base.keys import EVERY, KEYS
 from rubric_order.base.readouts import READ, Readout
 from rubric_order.base.rows import Row
 from rubric_order.cards import spread as spreads
-from rubric_order.methods.position import causes, order_tests, uniformity
+from rubric_order.methods.position import cause_names, order_tests, uniformity
 from rubric_order.methods.uncertainty import equivalence
 
 # Columns that cards are made from.
@@ -220,7 +220,7 @@ class Evidence:
     @property
     def one_score(self) -> bool:
         """True if nearly all reads have one score, in every ordering."""
-        least = [row["least"] for row in self.causes_of(causes.SATURATION)]
+        least = [row["least"] for row in self.causes_of(cause_names.SATURATION)]
         return self.commonest_share >= uniformity.COMMONEST and min(least, default=1.0) >= ONE_SCORE
 
     @property
@@ -235,7 +235,7 @@ class Evidence:
         With a known temperature, both are of one answer, but for second requests.
         """
         both = self.hard is not None and self.spread.readout == Readout.SOFT
-        others = math.isnan(self.temperature) or any(row["second"] for row in self.causes_of(causes.WRITTEN))
+        others = math.isnan(self.temperature) or any(row["second"] for row in self.causes_of(cause_names.WRITTEN))
         return both and not self.written_spread.shown and others
 
     def causes_of(self, name: str) -> list[Row]:
@@ -245,7 +245,7 @@ class Evidence:
     @property
     def copied(self) -> bool:
         """True if repeats hardly differ although orderings do, and the judge is not said to answer without chance."""
-        return bool(self.causes_of(causes.COPIES)) and self.temperature != 0
+        return bool(self.causes_of(cause_names.COPIES)) and self.temperature != 0
 
     @property
     def says_nothing(self) -> bool:
@@ -262,7 +262,7 @@ class Evidence:
         """Number of equal groups with as much information, by the correlation of the order's effects in a group; 1 if
         unknown.
         """
-        by_readout = {row["readout"]: row["groups"] for row in self.causes_of(causes.GROUP)}
+        by_readout = {row["readout"]: row["groups"] for row in self.causes_of(cause_names.GROUP)}
         worst = self.n_groups if math.isnan(self.effective_groups) else self.effective_groups
         return float(by_readout.get(self.log_odds.name, worst))
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from rubric_order.base.readouts import Readout
 from rubric_order.cards.evidence import Evidence, ReadoutResults
-from rubric_order.methods.position import causes, order_tests, planning_groups, sampling
+from rubric_order.methods.position import cause_names, order_tests, planning_groups, sampling
 from rubric_order.methods.position.planning_groups import Errors, Needed, Spread, size
 from rubric_order.methods.uncertainty import distributions
 
@@ -171,11 +171,11 @@ def _spread(evidence: Evidence) -> Spread:
 
 def _beyond(evidence: Evidence, model: Errors) -> float:
     """`Errors.beyond` from the ends of intervals."""
-    rows = evidence.causes_of(causes.WRITTEN) if evidence.unlinked else []
+    rows = evidence.causes_of(cause_names.WRITTEN) if evidence.unlinked else []
     if not rows:
         return 0.0
     outer, inner = rows[0]["high"] ** 2, (rows[0]["bound"] / sampling.FIRST_ORDER) ** 2
-    apart = _apart(evidence, causes.CONFIDENCE, causes.LEVEL)
+    apart = _apart(evidence, cause_names.CONFIDENCE, cause_names.LEVEL)
     return model.beyond if outer <= 0 else float((outer - inner) / apart)
 
 

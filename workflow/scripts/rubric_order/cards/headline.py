@@ -11,7 +11,7 @@ from rubric_order.cards import verdict as verdicts
 from rubric_order.cards.estimands import INTERACTION, LOG_ODDS, POINTS, SINGLE, Estimand
 from rubric_order.cards.evidence import Evidence
 from rubric_order.cards.numbers import interval_text, percent
-from rubric_order.methods.position import causes
+from rubric_order.methods.position import cause_names
 
 WORDS = {
     verdicts.BIASED: "Biased",
@@ -67,7 +67,7 @@ def _effect(evidence: Evidence, verdict: verdicts.Verdict) -> Iterator[str]:
     row = by_name[POINTS]
     reach = max(abs(row.bounds.low), abs(row.bounds.high))
     of = "mean expected score" if evidence.hard and evidence.points.name == Readout.SOFT else "mean score"
-    if row.found and any(cause.name == causes.FAILURES for cause in row.explained):
+    if row.found and any(cause.name == cause_names.FAILURES for cause in row.explained):
         yield "scores that are missing could explain what was found"
     elif row.small:
         yield f"no order moves the {of} by {row.margin:g} points or more"

@@ -42,3 +42,19 @@ def percent(share: float) -> str:
     if 0.995 <= share < 1:
         return "more than 99%"
     return "0%" if share == 0 else f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
+
+
+def written(value: Interval, form: str, reason: str = "") -> str:
+    """An estimate with its interval, as people read it. An unknown estimate is written with its reason, if known."""
+    if not value.known:
+        return unknown(reason)
+    return interval_text(value, form) + ("" if value.bounded else " [no interval]")
+
+
+def unknown(reason: str) -> str:
+    return f"not known: {reason}" if reason else "not known"
+
+
+def number(value: float) -> float | None:
+    """A number as JSON has it."""
+    return None if value is None or math.isnan(value) else float(value)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from rubric_order.base import gold
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.cards import headline
-from rubric_order.cards.card import written
+from rubric_order.cards.numbers import written
 from rubric_order.cards.record import CardRecord
 from rubric_order.cards.verdict import VERDICTS
 

@@ -20,8 +20,9 @@ from rubric_order.base.errors import InputError
 from rubric_order.base.keys import EVERY, KEYS
 from rubric_order.base.labels import Labels
 from rubric_order.cards import by_criterion, criteria, headline, row, terms
-from rubric_order.cards.card import Card, facts, shares_name, written
+from rubric_order.cards.card import Card, facts, shares_name
 from rubric_order.cards.card import cards as cards_of
+from rubric_order.cards.numbers import written
 from rubric_order.cards.record import CardRecord
 from rubric_order.methods.position import order_tests
 from rubric_order.pages import page as pages

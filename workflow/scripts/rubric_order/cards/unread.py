@@ -51,8 +51,8 @@ def _has_no_score(scores: pd.DataFrame) -> bool:
 
 def _example(reason: str, items: Sequence[Mapping[str, Any]]) -> str | None:
     """An answer that failed for the given reason, or the error in its place; None if no such answer is shown."""
-    failed = [read for item in items for read in item["reads"] if read["failure"] == reason]
-    answers = [read.get("text") if read.get("text") is not None else read.get("error") for read in failed]
+    failed = [record for item in items for record in item["reads"] if record["failure"] == reason]
+    answers = [record.get("text") if record.get("text") is not None else record.get("error") for record in failed]
     texts = [" ".join(answer.split()) for answer in answers if answer is not None]
     answer = next(filter(None, texts), texts[0] if texts else None)
     if answer is None:

@@ -24,7 +24,7 @@ from rubric_order.cards.estimands import (
 )
 from rubric_order.cards.evidence import Evidence, ReadoutResults, Small
 from rubric_order.cards.numbers import interval_text, p_text, percent
-from rubric_order.methods.position import causes, order_tests, uniformity
+from rubric_order.methods.position import cause_names, order_tests, uniformity
 from rubric_order.methods.uncertainty import enough, equivalence
 
 BIASED, EQUIVALENT, CANNOT_TELL = estimands.BIASED, estimands.EQUIVALENT, estimands.CANNOT_TELL
@@ -140,8 +140,8 @@ def table(evidence: Evidence) -> tuple[Estimand, ...]:
 def _estimand(evidence: Evidence, name: str, readout: ReadoutResults, value: Interval, small: Small) -> Estimand:
     """One row of the table, with the causes that its findings do or do not survive."""
     p = min((p for key, p in evidence.tests.items() if key[1] in TESTS_OF[name]), default=math.nan)
-    lost = [row for row in evidence.causes_of(causes.FAILURES) if row["readout"] == readout.name and "low" in row]
-    lost = [row for row in lost if row["p"] <= causes.LEVEL]
+    lost = [row for row in evidence.causes_of(cause_names.FAILURES) if row["readout"] == readout.name and "low" in row]
+    lost = [row for row in lost if row["p"] <= cause_names.LEVEL]
     bounds = small.worst
     if name == POINTS and lost:  # the shift with any plausible scores for the reads without one
         reach = (value.high - value.low) / 2 if value.bounded else 0.0
@@ -156,7 +156,7 @@ def _estimand(evidence: Evidence, name: str, readout: ReadoutResults, value: Int
     if name == POINTS and lost and not _reach(bounds) < small.margin:
         missing.append(_cause_words(lost[0]))
     by_position = [
-        row for row in evidence.causes_of(causes.FAILURES) if row["readout"] == readout.name and "reach" in row
+        row for row in evidence.causes_of(cause_names.FAILURES) if row["readout"] == readout.name and "reach" in row
     ]
     missing += [_cause_words(row) for row in by_position if name != POINTS and not row["reach"] < small.margin]
     return Estimand(
@@ -185,25 +185,25 @@ def _explaining(evidence: Evidence, name: str) -> Iterator[Cause]:
         if raised != raw:
             left = order_tests.findings(order_tests.adjusted(raised, evidence.n, evidence.deciding))
             explains = not any(key in left for key in tests)
-            if explains or (row["cause"] == causes.FAILURES and row["p"] <= causes.LEVEL):
+            if explains or (row["cause"] == cause_names.FAILURES and row["p"] <= cause_names.LEVEL):
                 yield Cause(row["cause"], _cause_words(row), explains)
 
 
 def differs(evidence: Evidence) -> bool:
     """True if a finding in log-odds does not survive another scale, or the absence, of an ordering."""
-    of_orderings = (causes.SCALE, causes.ONE_ORDERING)
+    of_orderings = (cause_names.SCALE, cause_names.ONE_ORDERING)
     return any(cause.explains and cause.name in of_orderings for cause in _explaining(evidence, LOG_ODDS))
 
 
 def _cause_words(row: Row) -> str:
     """The sentence on a cause that was found."""
-    if row["cause"] == causes.SCALE:
+    if row["cause"] == cause_names.SCALE:
         return f"Ordering {row['ordering']} is {row['times']:.1f} times as sure as others. With that, {NO_POSITION}."
     if "orderings" in row:
         return f"With {row['orderings']} orderings, positions and single orderings cannot be separated: {ONLY_POINTS}."
-    if row["cause"] == causes.ONE_ORDERING:
+    if row["cause"] == cause_names.ONE_ORDERING:
         return f"Without ordering {row['ordering']}, {NO_POSITION}."
-    if "could" in row and row["p"] > causes.LEVEL:
+    if "could" in row and row["p"] > cause_names.LEVEL:
         return (
             f"{percent(row['lost'])} of the reads have no score, and the others do not exclude that these would have "
             f"the score in position {row['could']}."
@@ -241,7 +241,7 @@ def _preventing(evidence: Evidence) -> Iterator[Cause]:
         yield Cause("groups", f"{few.capitalize()}.", True)
     if evidence.failed_share > MOST_FAILED:
         text = f"{percent(evidence.failed_share)} of the reads have no score, and those could change the result."
-        yield Cause(causes.FAILURES, text, True)
+        yield Cause(cause_names.FAILURES, text, True)
 
 
 def _few_groups(evidence: Evidence) -> bool:
@@ -258,7 +258,7 @@ def _unknown(evidence: Evidence) -> Iterator[str]:
     if evidence.n_orderings > 1 and not evidence.crossed:
         yield f"Not every score was shown often enough in every position ({evidence.n_orderings} orderings)."
     if evidence.copied:
-        row = evidence.causes_of(causes.COPIES)[0]
+        row = evidence.causes_of(cause_names.COPIES)[0]
         rare = f"differ in {percent(row['differ'])} of the pairs" if row["differ"] else "never differ"
         yield (
             f"Repeats of one prompt {rare} ({row['cells']:,} prompts), two orderings of an item in "
@@ -279,21 +279,21 @@ def apart(evidence: Evidence) -> Iterator[str]:
         yield f"{_unlike(evidence)} {users}"
     elif evidence.exponent[0] >= SURE:
         yield f"The most probable score is nearly always written, and jumps where probabilities move little. {users}"
-    for row in evidence.causes_of(causes.WRITTEN):
-        if row["p"] <= causes.LEVEL:
+    for row in evidence.causes_of(cause_names.WRITTEN):
+        if row["p"] <= cause_names.LEVEL:
             yield f"Orderings move written scores of groups beyond their probabilities ({p_text(row['p'])}). {users}"
         elif row["low"] > 0 and not row["bound"] < evidence.spread.margin:
             yield f"Positions move single written scores beyond probabilities by {_beyond(evidence, row)}. {users}"
         elif evidence.spread.shown and row["drawn"] >= evidence.spread.margin:
             reach = f"up to {row['drawn']:.2f} points (SD; margin {evidence.spread.margin:g})"
             yield f"Answers are surer than the probabilities, so that an ordering moves single ones by {reach}. {users}"
-    if evidence.causes_of(causes.ROUNDING):
+    if evidence.causes_of(cause_names.ROUNDING):
         yield "Option probabilities have one decimal, too coarse for what an ordering does to single items."
 
 
 def _unlike(evidence: Evidence) -> str:
     """The sentence on written scores that no power of the option probabilities is known to give."""
-    for row in evidence.causes_of(causes.IMPOSSIBLE):
+    for row in evidence.causes_of(cause_names.IMPOSSIBLE):
         none = percent(row["share"])
         return f"Written scores do not follow the option probabilities: {none} of them have probability 0."
     return "Written scores are not shown to follow the option probabilities."
@@ -306,7 +306,7 @@ def _beyond(evidence: Evidence, row: Row) -> str:
 
 def _open_readouts(evidence: Evidence) -> Iterator[str]:
     """The sentence that written scores are not shown to follow the option probabilities that decide on single items."""
-    for row in evidence.causes_of(causes.WRITTEN) if evidence.unlinked else ():
+    for row in evidence.causes_of(cause_names.WRITTEN) if evidence.unlinked else ():
         if not row["bound"] < evidence.spread.margin and not row["low"] > 0:
             size = "not known" if math.isnan(row["bound"]) else f"{_beyond(evidence, row)}, not shown to be less"
             yield f"What positions do to single written scores beyond their probabilities is {size}: read more items."
@@ -487,7 +487,7 @@ def _remedy(evidence: Evidence, rows: Sequence[Estimand], planned: groups.Groups
     """Advice on how reads would answer the question, for the first condition that holds."""
     more = groups.sentence(planned) if planned else ""
     explained = [cause.name for row in rows for cause in row.explained]
-    lost = any(row["p"] <= causes.LEVEL for row in evidence.causes_of(causes.FAILURES))
+    lost = any(row["p"] <= cause_names.LEVEL for row in evidence.causes_of(cause_names.FAILURES))
     uncrossed = evidence.n_orderings == 1 or not evidence.crossed or not evidence.main.v.known
     remedies = (
         (_silent(evidence), UNREAD),
@@ -499,7 +499,7 @@ def _remedy(evidence: Evidence, rows: Sequence[Estimand], planned: groups.Groups
         (_few_groups(evidence), f"Read more groups of items, at least {enough.FINDING.least}. {more}".rstrip()),
         (evidence.copied, APART),
         (
-            causes.FAILURES in explained or lost,
+            cause_names.FAILURES in explained or lost,
             "Find out why scores are missing in some orderings, and read those again.",
         ),
         (explained, f"Look at the ordering that differs. Until then: {_calls(AVERAGE, evidence)}"),

@@ -11,7 +11,7 @@ from rubric_order.base import files
 from rubric_order.base.errors import InputError
 
 if TYPE_CHECKING:
-    from rubric_order.settings.judges import Endpoint
+    from rubric_order.settings.judges.endpoint import Endpoint
 
 app = typer.Typer(no_args_is_help=True, help="Ask a judge by files, also on a machine without a network.")
 
@@ -73,7 +73,7 @@ def _judge(requests: Path, config: list[Path], judge: str | None, project: Path)
     """Settings and id of a judge that is asked over the chat completions protocol."""
     from rubric_order.run import loading
     from rubric_order.settings.base import parse
-    from rubric_order.settings.judges import Endpoint
+    from rubric_order.settings.judges.endpoint import Endpoint
 
     if not requests.is_file():
         raise InputError(f"{requests}: no such file; expected requests, as results/requests/STUDY/JUDGE.parquet")

@@ -63,12 +63,12 @@ def probe(
         go_on=go_on,
     )
     finished = _json(reads) if as_json else _live(reads)
-    raise typer.Exit(0 if any(read.score is not None for read in finished) else 1)
+    raise typer.Exit(0 if any(answer.score is not None for answer in finished) else 1)
 
 
 def _json(reads: "Iterable[Read]") -> "list[Read]":
-    in_order = sorted(reads, key=lambda read: read.ordering)
-    typer.echo(commands.as_json([read._asdict() | {"position": read.position} for read in in_order], indent=1))
+    in_order = sorted(reads, key=lambda answer: answer.ordering)
+    typer.echo(commands.as_json([answer._asdict() | {"position": answer.position} for answer in in_order], indent=1))
     return in_order
 
 
@@ -80,8 +80,8 @@ def _live(reads: "Iterable[Read]") -> "list[Read]":
     console = Console()
     so_far: list[Read] = []
     with Live(_table(so_far), console=console, refresh_per_second=4) as live:
-        for read in reads:
-            so_far.append(read)
+        for answer in reads:
+            so_far.append(answer)
             live.update(_table(so_far))
     for sentence in sentences(so_far):
         console.print(commands.text(sentence))
@@ -93,25 +93,25 @@ def _table(reads: "Iterable[Read]") -> "Table":
     from rich.text import Text
 
     table = Table("order", "score", "position", "", box=None, padding=(0, 2, 0, 0))
-    for read in sorted(reads, key=lambda read: read.ordering):
+    for answer in sorted(reads, key=lambda answer: answer.ordering):
         line = Text()
-        for score in read.ordering:
-            line.append(f"{score} ", style="reverse bold" if score == read.score else "")
-        said = "" if read.score is not None else f"no score: {read.reason}"
+        for score in answer.ordering:
+            line.append(f"{score} ", style="reverse bold" if score == answer.score else "")
+        said = "" if answer.score is not None else f"no score: {answer.reason}"
         table.add_row(
             line,
-            Text("" if read.score is None else str(read.score)),
-            Text(str(read.position or "")),
+            Text("" if answer.score is None else str(answer.score)),
+            Text(str(answer.position or "")),
             commands.text(said, style="dim"),
         )
     return table
 
 
 def sentences(reads: "Sequence[Read]") -> list[str]:
-    scored = [read for read in reads if read.score is not None]
+    scored = [answer for answer in reads if answer.score is not None]
     if not scored:
         return [f"None of {len(reads)} answers gives a score."]
-    scores, places = [read.score for read in scored if read.score is not None], [read.position for read in scored]
+    scores, places = [one.score for one in scored if one.score is not None], [one.position for one in scored]
     lowest, highest, mean = min(scores), max(scores), sum(scores) / len(scores)
     range_ = f"from {lowest} to {highest}, {mean:.2f} on average" if lowest < highest else f"each gives {lowest}"
     said = f"{len(scored)} of {len(reads)} orderings give a score: {range_}."

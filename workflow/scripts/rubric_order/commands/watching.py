@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rubric_order.judging.engines import Response
     from rubric_order.judging.shard import Watch
-    from rubric_order.settings.judges import Judge
+    from rubric_order.settings.judges.judge import Judge
 
 
 def watch(judge: Judge, console: Console) -> Watch:

@@ -43,7 +43,7 @@ def draw(
     """
     v = view.rows(position_selection, "study", "strategy", "n", "readout", "cluster", quantity="cramers_v")
     r = view.rows(human_agreement, "study", "strategy", "n", "readout", "cluster", quantity="pearson", criterion=EVERY)
-    v, r = (_with_values(table, setting) for table in (v, r))
+    v, r = (_add_values(table, setting) for table in (v, r))
     place_of, ticks = _places(v["value"], order)
     datasets, judges = v["dataset"].unique(), _swept(v, place_of)
     if not judges:
@@ -53,7 +53,7 @@ def draw(
     rows = len(datasets) * (1 + with_r) // (columns := min(layout.columns, 1 + with_r))
     size = (layout.width_in, layout.height_in * rows + style.scaled(0.5))
     figure, grid = plt.subplots(rows, columns, figsize=size, sharex=True, squeeze=False, layout="constrained")
-    axes = _on_common_scales(grid.reshape(len(datasets), -1))
+    axes = _share_scales(grid.reshape(len(datasets), -1))
     apart = 0.03 * min(np.diff(sorted(ticks)), default=1)  # so that intervals of judges do not hide each other
     v, r = (table.assign(x=table["value"].map(place_of)) for table in (v, r))
     for row, dataset in zip(axes, datasets, strict=True):
@@ -66,7 +66,7 @@ def draw(
     return figure
 
 
-def _on_common_scales(axes: np.ndarray) -> Any:
+def _share_scales(axes: np.ndarray) -> Any:
     """The panels, with a row per dataset and a column per quantity. A column's panels share their vertical axis."""
     for (row, column), axis in np.ndenumerate(axes):
         if row:
@@ -101,7 +101,7 @@ def _draw_panel(axis: Axes, estimates: pd.DataFrame, judges: list[str], apart: f
             axis.errorbar(x, y, yerr=style.half_intervals(line), label=labels.judge(judge), **look)
 
 
-def _with_values(estimates: pd.DataFrame, setting: Mapping[str, Mapping[str, float | str | bool]]) -> pd.DataFrame:
+def _add_values(estimates: pd.DataFrame, setting: Mapping[str, Mapping[str, float | str | bool]]) -> pd.DataFrame:
     """The estimates of judges and profiles that have a value of the setting, with the value."""
     rows = [(judge, profile, value) for judge, profiles in setting.items() for profile, value in profiles.items()]
     return estimates.merge(pd.DataFrame(rows, columns=["judge", "profile", "value"]), on=["judge", "profile"])

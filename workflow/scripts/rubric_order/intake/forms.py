@@ -45,12 +45,12 @@ class Form(NamedTuple):
 
     form: str
     marks: tuple[str, ...]
-    read: Callable[[pd.DataFrame, str | Path], Rows] | None = None
+    reader: Callable[[pd.DataFrame, str | Path], Rows] | None = None
 
     def fits(self, table: pd.DataFrame) -> bool:
         """True for a table with all marks; without a reader, also only for one that names no ordering."""
         named = any(name in table for name in ("ordering", "ordering_index"))
-        return all(mark in table.columns for mark in self.marks) and not (self.read is None and named)
+        return all(mark in table.columns for mark in self.marks) and not (self.reader is None and named)
 
 
 def recognise(table: pd.DataFrame, where: str | Path, names: Columns, *, nominal: bool = False) -> Log:
@@ -61,9 +61,9 @@ def recognise(table: pd.DataFrame, where: str | Path, names: Columns, *, nominal
     if form is None:
         chooses = nominal or column_names.has_choices(column_names.named(table, names, where))
         return Log(CHOICES if chooses else SCORES, table, names)
-    if form.read is None:
+    if form.reader is None:
         return Log(form.form, table, ordered=False)
-    rows, notes = form.read(table, where)
+    rows, notes = form.reader(table, where)
     if not rows:
         raise InputError(f"{where}: {form.form}: expected rows that compare answers, found none")
     return Log(form.form, pd.DataFrame(rows), notes=notes)

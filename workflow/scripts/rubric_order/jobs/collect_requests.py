@@ -10,7 +10,7 @@ from rubric_order.contracts.reads import PLAN, REQUESTS
 from rubric_order.planning import requests as planned
 from rubric_order.planning.references import add_references
 from rubric_order.prompts import frames
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges.judge import Judge
 
 ROWS_PER_WRITE = 16_384  # rows that are in memory with their prompts
 

@@ -8,7 +8,7 @@ from rubric_order.judging.progress import progress
 from rubric_order.judging.shard import Watch
 from rubric_order.judging.store import Store
 from rubric_order.planning.requests import read_studies
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges.judge import Judge
 
 
 def judge_shard(

@@ -27,8 +27,8 @@ def judge_status(
         open_batches[judge] = status.open_batches(store, now)
     labels = Labels({judge: block["label"] for judge, block in judges.items()}, {})
     rows = TABLE.table(parts, {judge: block["currency"] for judge, block in judges.items()})
-    print(printable(tables.report(rows, TABLE.for_print(rows), labels, output, CAPTION)))
+    print(printable(tables.report(rows, TABLE.printout(rows), labels, output, CAPTION)))
     rows = BATCHES.table(open_batches)
-    text = tables.report(rows, BATCHES.for_print(rows), labels, batches, BATCHES_CAPTION)
+    text = tables.report(rows, BATCHES.printout(rows), labels, batches, BATCHES_CAPTION)
     if len(rows):
         print(printable(f"\n{text}"))

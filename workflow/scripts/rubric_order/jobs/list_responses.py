@@ -3,7 +3,7 @@ from pathlib import Path
 
 from rubric_order.base import files
 from rubric_order.judging import answers
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges.judge import Judge
 
 
 def list_responses(responses: Path, shards: int, judge: Judge, output: Path) -> None:

@@ -6,7 +6,7 @@ from rubric_order.contracts.reads import REQUESTS
 from rubric_order.judging import jobs, pilot
 from rubric_order.judging.engines import Resources
 from rubric_order.judging.store import Store
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges.judge import Judge
 
 
 def pilot_judge(

@@ -41,7 +41,7 @@ def plan_cost(
     rows = printing.table(parts, to_make)
     names = {name: judge.label for name, judge in planned.items()}
     names |= {name: label for how in references.values() for name, label in how["labels"].items()}
-    print(printable(tables.report(rows, printing.for_print(rows), Labels(names, {}), output, printing.CAPTION)))
+    print(printable(tables.report(rows, printing.printout(rows), Labels(names, {}), output, printing.CAPTION)))
     moving = {judge.label: judge.revision for name, judge in planned.items() if judges[name]["unpinned"]}
     slow = (number_formats.warning(name, judge, gpus=judge.gpu) for name, judge in planned.items())
     lines = [printing.saved(rows), *printing.unmade(references), printing.CAPTION]

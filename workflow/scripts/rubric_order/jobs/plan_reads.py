@@ -7,7 +7,7 @@ from rubric_order.contracts.reads import PLAN
 from rubric_order.planning import reads as planning
 from rubric_order.planning.references import add_references
 from rubric_order.prompts import frames
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges.judge import Judge
 
 
 def plan_reads(

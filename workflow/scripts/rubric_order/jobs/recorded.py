@@ -9,7 +9,7 @@ from rubric_order.contracts.reads import PLAN
 from rubric_order.contracts.responses import RESPONSES
 from rubric_order.intake.recorded import plans as reads
 from rubric_order.intake.recorded.discovery import COMPARES
-from rubric_order.settings.judges import Recorded
+from rubric_order.settings.judges.recorded import Recorded
 
 
 def plan_recorded(

@@ -5,7 +5,7 @@ from typing import Any
 from rubric_order.base import command_line, files
 from rubric_order.contracts.items import ITEMS, PAIRS
 from rubric_order.intake.recorded import rehearsal
-from rubric_order.settings.judges import Rehearsed
+from rubric_order.settings.judges.recorded import Rehearsed
 
 
 def rehearse_records(items: Path, pairs: Path, dataset: dict[str, Any], judge: Rehearsed, output: Path) -> None:

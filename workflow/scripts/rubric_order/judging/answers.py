@@ -15,7 +15,7 @@ from rubric_order.base import parquet
 from rubric_order.contracts.responses import RESPONSES
 from rubric_order.judging import versions
 from rubric_order.settings.base import Role, fields
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges.judge import Judge
 
 TEXTS = ["request_id", "text", "error", "finish_reason", "constrained_text"]  # columns that scores depend on
 

@@ -23,7 +23,7 @@ from rubric_order.judging.engines.openai_calls import Connection
 from rubric_order.judging.engines.openai_protocol import ChatCompletions
 from rubric_order.judging.store import Store
 from rubric_order.planning.requests import read_shard
-from rubric_order.settings.judges import Endpoint
+from rubric_order.settings.judges.endpoint import Endpoint
 
 LOCK_SECONDS = 5.0  # time to wait for a job that asks the endpoint; after that, the import ends with an error
 STORED_AT_ONCE = 4096

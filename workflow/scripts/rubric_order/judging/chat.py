@@ -13,7 +13,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.judging import weights
 from rubric_order.prompts import messages
 from rubric_order.settings.judges.judge import Judge, is_local
-from rubric_order.settings.judges.vllm import Loaded
+from rubric_order.settings.judges.loaded import Loaded
 
 log = logging.getLogger(__name__)
 

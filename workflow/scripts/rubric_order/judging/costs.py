@@ -17,7 +17,8 @@ from rubric_order.contracts.reads import REQUESTS
 from rubric_order.judging import chat, decision_questions, prefix_cache, speed
 from rubric_order.judging.store import Store, asked_again
 from rubric_order.parsing.decisions import Form
-from rubric_order.settings.judges import Decisions, Judge
+from rubric_order.settings.judges.decisions import Decisions
+from rubric_order.settings.judges.judge import Judge
 
 SAMPLE_PROMPTS = 240  # prompts of one study and dataset whose tokens are counted
 SAMPLE_STRETCHES = 8  # runs of neighbouring requests that make up a sample

@@ -13,7 +13,8 @@ from rubric_order.judging.engines import Response
 from rubric_order.judging.engines.delivery import MAX_REFUSED_IN_A_ROW
 from rubric_order.judging.store import Store
 from rubric_order.planning.requests import namer
-from rubric_order.settings.judges import Decisions, Judge
+from rubric_order.settings.judges.decisions import Decisions
+from rubric_order.settings.judges.judge import Judge
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from rubric_order.judging.readable import Readable
 from rubric_order.judging.second_requests import study_second_requests
 from rubric_order.judging.shard import Watch
 from rubric_order.judging.store import Store
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges.judge import Judge
 
 
 def respond(

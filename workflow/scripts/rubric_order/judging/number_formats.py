@@ -4,7 +4,7 @@ import platform
 from pathlib import Path
 
 from rubric_order.judging.engines import vllm_offline
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges.judge import Judge
 
 # From a kind of processor to its number formats, and from a format to features: a processor with any of the features is
 # fast in the format. Nothing is known about other kinds of processors.

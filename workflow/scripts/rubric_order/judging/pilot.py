@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from rubric_order.judging import shard
 from rubric_order.judging.readable import Readable
 from rubric_order.planning.requests import read_studies
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges.judge import Judge
 
 log = logging.getLogger(__name__)
 

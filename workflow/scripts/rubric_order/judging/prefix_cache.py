@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges.judge import Judge
 
 
 class PrefixCache:

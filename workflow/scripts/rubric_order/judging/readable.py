@@ -18,7 +18,9 @@ from rubric_order.parsing import decisions
 from rubric_order.parsing.choices import Choice
 from rubric_order.parsing.decisions import Form
 from rubric_order.prompts.structured import Structured
-from rubric_order.settings.judges import Decisions, Endpoint, Judge
+from rubric_order.settings.judges.decisions import Decisions
+from rubric_order.settings.judges.endpoint import Endpoint
+from rubric_order.settings.judges.judge import Judge
 
 LEAST = 20  # answers of a study, none of them read, after which nothing more is asked
 MOST = 200  # answers of a study that are counted: reading takes time, and more would change nothing
@@ -41,7 +43,7 @@ class Tally:
     """Answers of one study that were counted (final failures too) and read, and words on the first that was not."""
 
     answers: int = 0
-    read: int = 0
+    n_read: int = 0
     unread: str = ""
 
 
@@ -66,12 +68,12 @@ class Readable:
     @property
     def numbers(self) -> dict[str, int]:
         tallies = self.tallies.values()
-        return {"answers": sum(tally.answers for tally in tallies), "read": sum(tally.read for tally in tallies)}
+        return {"answers": sum(tally.answers for tally in tallies), "read": sum(tally.n_read for tally in tallies)}
 
     @property
     def unread(self) -> str:
         """Words on an answer of a study of which no answer was read; empty without such a study."""
-        return next((tally.unread for tally in self.tallies.values() if tally.answers and not tally.read), "")
+        return next((tally.unread for tally in self.tallies.values() if tally.answers and not tally.n_read), "")
 
     def count(self, asked: Asked, response: Response) -> None:
         """Count a response, unless its failure may pass or `MOST` answers of its study are counted."""
@@ -80,8 +82,8 @@ class Readable:
             return
         tally.answers += 1
         choices = () if response.error else self._choices(asked, response)
-        tally.read += any(choice.label is not None for choice in choices) or _has_probabilities(asked, response)
-        if not (tally.read or tally.unread):
+        tally.n_read += any(choice.label is not None for choice in choices) or _has_probabilities(asked, response)
+        if not (tally.n_read or tally.unread):
             answer = _shortened(response.text or "") if response.error is None else response.error
             reason = f" ({choices[0].reason})" if choices else ""
             names = f" for each of {', '.join(asked.request.names)}" if asked.request.names else ""
@@ -136,7 +138,7 @@ class Readable:
         """Release requests of some studies: all after an answer was read, else no more than may be unread."""
         for study in studies:
             waiting, tally, under_way = self._waiting[study], self.tallies[study], self._under_way[study]
-            free = everything or tally.read or not self._stops or self._in_batches
+            free = everything or tally.n_read or not self._stops or self._in_batches
             number = len(waiting) if free else min(LEAST - tally.answers - under_way, len(waiting))
             if number > 0 and not self._is_stopped(study):
                 places = np.linspace(0, len(waiting) - 1, number).round().astype(int)  # spread over the study
@@ -179,7 +181,7 @@ class Readable:
         return len(self._waiting[study]) > 0 and self._is_unread(self.tallies[study])
 
     def _is_unread(self, tally: Tally) -> bool:
-        return self._stops and not tally.read and tally.answers >= LEAST
+        return self._stops and not tally.n_read and tally.answers >= LEAST
 
     def check(self, folder: object = "") -> None:
         """Refuse to go on if a study was stopped; `folder` of the answers, if they are kept."""

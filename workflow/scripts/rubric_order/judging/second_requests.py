@@ -12,7 +12,7 @@ import pandas as pd
 
 from rubric_order import probes
 from rubric_order.probes import Probe, Question
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges.judge import Judge
 
 
 def second_requests(requests: pd.DataFrame, responses: pd.DataFrame, *, judge: Judge, probe: Probe) -> pd.DataFrame:

@@ -179,7 +179,7 @@ def _asked(requests: pd.DataFrame) -> Iterator[Asked]:
 def _recall(readable: Readable, answered: pd.DataFrame, store: Store) -> None:
     """Count answers that the store has, evenly spaced, of each study of which nothing was read yet."""
     for study, rows in answered.groupby(_studies(answered)).indices.items():
-        if not readable.tallies[study].read:
+        if not readable.tallies[study].n_read:
             places = np.unique(np.linspace(0, len(rows) - 1, MOST).round().astype(int))
             part = answered.iloc[rows[places]]
             count_read(readable, part, store.read(part["request_id"], READ))

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from rubric_order.judging.store import Store
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges.judge import Judge
 
 MIN_SECONDS = 1.0  # a speed is not estimated from less judging than this
 MARKS = 16  # a note of a run with enough answers has at least so many marks, and fewer than twice as many

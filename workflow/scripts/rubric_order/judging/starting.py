@@ -16,7 +16,9 @@ from rubric_order.judging.batches import Records
 from rubric_order.judging.engines import Engine, Resources, Turn
 from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.store import Store
-from rubric_order.settings.judges import Endpoint, Judge, Metered
+from rubric_order.settings.judges.endpoint import Endpoint
+from rubric_order.settings.judges.judge import Judge
+from rubric_order.settings.judges.metered import Metered
 
 if sys.platform != "win32":
     import resource

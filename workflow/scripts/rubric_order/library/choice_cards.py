@@ -15,9 +15,8 @@ from rubric_order.analyses.comparisons.position_consistency import estimate as p
 from rubric_order.base.errors import InputError
 from rubric_order.base.intervals import UNKNOWN, Interval
 from rubric_order.base.keys import EVERY
-from rubric_order.cards.card import number, written
 from rubric_order.cards.estimands import BEST, BIASED, EQUIVALENT, LOG_ODDS, SINGLE, Cause, Estimand, verdict
-from rubric_order.cards.numbers import list_text
+from rubric_order.cards.numbers import list_text, number, written
 from rubric_order.intake import choice_tables
 from rubric_order.intake.choices import Labels
 from rubric_order.intake.columns import Columns
@@ -161,10 +160,10 @@ def _effect(reads: "Reads", imputed: int = 0) -> Effect:
     p, confidence = reads.shown.shape[2], (estimates.CONFIDENCE, 1 - 2 * LEVEL)
     winners = reads.winners
     if imputed:
-        winners = np.where(reads.made & (winners == series.NONE), reads.shown[..., imputed - 1], winners)
+        winners = np.where(reads.is_read & (winners == series.NONE), reads.shown[..., imputed - 1], winners)
     if not reads.crossed:
         won = np.where(winners > series.TIE, winners == 1, np.nan)
-        unit, order = np.nonzero(reads.made)
+        unit, order = np.nonzero(reads.is_read)
         parts = reads.shown[unit, order, 0] == 1, won[unit, order], reads.pair[unit], reads.group[unit]
         rows = [series.within_pairs(*parts, level) for level in confidence]
         usual, small = map(Interval.of, rows)
@@ -201,7 +200,7 @@ def _effect(reads: "Reads", imputed: int = 0) -> Effect:
 
 def _limits(reads: "Reads", apart: Sequence[tuple[int, int]]) -> str:
     """Sentence on the positions that the reads compare, where they do not compare all."""
-    moves = ((reads.shown != reads.shown[:, :1]) & reads.made[..., None]).any(axis=(0, 1))
+    moves = ((reads.shown != reads.shown[:, :1]) & reads.is_read[..., None]).any(axis=(0, 1))
     pairs = ", ".join(f"{i + 1} and {j + 1}" for i, j in apart)
     still = "".join(f"; position {i + 1} never changes its candidate" for i in np.flatnonzero(~moves))
     return f"The reads compare only positions {pairs}{still}."
@@ -215,7 +214,7 @@ class Reads(NamedTuple):
 
     winners: np.ndarray
     shown: np.ndarray
-    made: np.ndarray
+    is_read: np.ndarray
     group: np.ndarray
     pair: np.ndarray
     crossed: bool
@@ -253,7 +252,7 @@ def _gather(own: pd.DataFrame, judge: str, n: int, margin: float) -> Evidence:
     )
     effect = _effect(reads) if reads.crossed or n == 2 else Effect((), UNKNOWN, UNKNOWN, math.nan, 1, 0, UNKNOWN, 0)
     low, high = effect, effect
-    if (reads.made & (reads.winners == series.NONE)).any() and effect.ends.known:
+    if (reads.is_read & (reads.winners == series.NONE)).any() and effect.ends.known:
         least = effect.over or int(np.argmin([worth.estimate for worth in effect.worth])) + 1
         low, high = (_effect(reads, imputed) for imputed in (least, effect.position))
     longest = own["longest"].to_numpy()
@@ -317,8 +316,8 @@ def _estimands(
     p = min(1.0, effect.p / PARTS[LOG_ODDS]) if enough.VERDICT.met(found.groups) else math.nan
     few = () if enough.VERDICT.met(found.groups) else (_few(found),)
     lost, cause = _losses(found, reads, survives)
-    whole = (reads.made.sum(axis=1) == reads.made.sum(axis=1).max()) & reads.crossed
-    winners, asked = reads.winners[whole], reads.made[whole]
+    whole = (reads.is_read.sum(axis=1) == reads.is_read.sum(axis=1).max()) & reads.crossed
+    winners, asked = reads.winners[whole], reads.is_read[whole]
     differs = (asked & ((winners != winners[:, :1]) | (winners == series.NONE))).any(axis=1).astype(float)
     changed = shares.share(differs, reads.group[whole], estimates.CONFIDENCE).interval
     best = Estimand(BEST, found.changed, changed, shift / 2, p, missing=few)
@@ -369,10 +368,10 @@ def _losses(found: Evidence, reads: Reads, survives: bool) -> tuple[tuple[str, .
     Two tests within comparisons (or pairs of candidates): whether reads fail more often in one order, and where the
     winner of the other reads stands.
     """
-    failed = reads.made & (reads.winners == series.NONE)
+    failed = reads.is_read & (reads.winners == series.NONE)
     if not failed.any():
         return (), ()
-    unit, order = np.nonzero(reads.made)
+    unit, order = np.nonzero(reads.is_read)
     other = np.roll(reads.winners, 1, axis=1)[unit, order]  # winner in another read of the comparison
     candidate, failure, group = reads.shown[unit, order], failed[unit, order], reads.group[unit]
     clear = other > series.TIE
@@ -386,7 +385,7 @@ def _losses(found: Evidence, reads: Reads, survives: bool) -> tuple[tuple[str, .
         ),
     ]
     depends = min(tests) <= LEVEL / 2
-    share = failed.sum() / reads.made.sum()
+    share = failed.sum() / reads.is_read.sum()
     how = ", more often in one order, or where the winner stands in one position" if depends else ""
     sentence = f"{share:.1%} of the reads have no choice{how}."
     if found.worst.bounded:

@@ -66,7 +66,7 @@ def kept(scores: pd.DataFrame) -> blocks.Kept:
     return blocks.Kept(scores.take(order), item[order])
 
 
-def of_card(
+def card_statistics(
     scores: pd.DataFrame | blocks.Kept, *, points: float = POINTS, log_odds: float = LOG_ODDS
 ) -> dict[str, pd.DataFrame]:
     """Statistics that a bias card is made from, with groups as the only clusters, and agreement if there are human

@@ -26,26 +26,26 @@ class Plan(NamedTuple):
     """Numbers of groups for one judge (empty without reads), and reads per group."""
 
     judge: str
-    found: groups.Groups
+    needed: groups.Groups
     reads: float
     notes: Sequence[str]
 
     @property
     def title(self) -> str:
         of = f"{self.judge}: groups" if self.judge else "Groups"
-        return f"{of} that a card needs to be right in {self.found.power:.0%} of studies"
+        return f"{of} that a card needs to be right in {self.needed.power:.0%} of studies"
 
     @property
     def rows(self) -> list[tuple[str, str, str]]:
         """Rows of the table of numbers, as people read them: finding, groups and reads."""
-        log_odds, points = self.found.effects
+        log_odds, points = self.needed.effects
         kinds = [
-            (f"biased, where one position adds {log_odds:g} log-odds", self.found.log_odds, 1),
-            (f"biased, where the usual ordering shifts scores by {points:g} points", self.found.points, 1),
-            ("equivalent, where there is no bias", self.found.equivalent, 1),
+            (f"biased, where one position adds {log_odds:g} log-odds", self.needed.log_odds, 1),
+            (f"biased, where the usual ordering shifts scores by {points:g} points", self.needed.points, 1),
+            ("equivalent, where there is no bias", self.needed.equivalent, 1),
         ]
-        if self.found.repeated:
-            kinds.append(("the same, with each ordering read twice as often", self.found.repeated, 2))
+        if self.needed.repeated:
+            kinds.append(("the same, with each ordering read twice as often", self.needed.repeated, 2))
         return [(name, *self._numbers(needed, times)) for name, needed, times in kinds]
 
     def _numbers(self, needed: Needed, times: int) -> tuple[str, str]:
@@ -55,9 +55,9 @@ class Plan(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON has it. A number of groups is null if no number is enough."""
-        effects = dict(zip(("log_odds", "points"), self.found.effects, strict=True))
-        values = {"judge": self.judge or None, "power": self.found.power, "effects": effects}
-        return values | self.found.content() | {"reads_per_group": self.reads, "notes": list(self.notes)}
+        effects = dict(zip(("log_odds", "points"), self.needed.effects, strict=True))
+        values = {"judge": self.judge or None, "power": self.needed.power, "effects": effects}
+        return values | self.needed.content() | {"reads_per_group": self.reads, "notes": list(self.notes)}
 
 
 def plan_pilot(

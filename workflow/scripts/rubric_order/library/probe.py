@@ -11,7 +11,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.datasets.rubrics import MAX_LEVELS
 from rubric_order.library import prompts
 from rubric_order.parsing.choices import Scale, numbers
-from rubric_order.settings.judges import Endpoint
+from rubric_order.settings.judges.endpoint import Endpoint
 from rubric_order.settings.judges.judge import Sampling
 from rubric_order.settings.judges.over_http import wrong_address
 

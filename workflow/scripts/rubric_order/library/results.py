@@ -213,7 +213,7 @@ def bias_card(
     """
     scores = estimates.scores_of(reads, where=where, columns=columns, scale=scale)
     cache = estimates.kept(scores)
-    estimated = estimates.of_card(cache, points=margin_points, log_odds=margin_log_odds)
+    estimated = estimates.card_statistics(cache, points=margin_points, log_odds=margin_log_odds)
     by_judge = {block.keys["judge"]: block for block in cache.blocks}
     cards = [
         replace(card, notes=_notes(by_judge[card.judge], scores.loc[scores["judge"] == card.judge, "unparsed"]))

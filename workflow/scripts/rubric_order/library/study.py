@@ -22,7 +22,8 @@ from rubric_order.planning.reads import Design, plan_reads
 from rubric_order.planning.requests import distinct_requests, render_requests, units_asked
 from rubric_order.prompts import messages, orderings
 from rubric_order.scoring.scores import RESPONSES, score_reads
-from rubric_order.settings.judges import Judge, PythonCallable
+from rubric_order.settings.judges.judge import Judge
+from rubric_order.settings.judges.python_functions import PythonCallable
 
 if TYPE_CHECKING:
     from rubric_order.judging import shard

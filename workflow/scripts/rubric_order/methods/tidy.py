@@ -38,7 +38,7 @@ def _types(columns: Sequence[str], types: Mapping[str, str] | None, whole: str) 
     return {column: kind(column) for column in columns} | dict(types or {})
 
 
-def from_parts(
+def join_parts(
     parts: list[tuple[Row, Row]],
     columns: list[str],
     types: Mapping[str, str] | None = None,
@@ -63,13 +63,13 @@ def from_parts(
     return frame.sort_values(by, kind="stable", ignore_index=True) if by else frame
 
 
-def from_rows(rows: list[Row], columns: list[str], types: Mapping[str, str] | None = None) -> pd.DataFrame:
+def make_table(rows: list[Row], columns: list[str], types: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Estimates as a table sorted by `KEYS`; a value that a row lacks is missing."""
     return _sorted(rows, _types(columns, types, "int64"))
 
 
-def from_rows_with_gaps(rows: list[Row], columns: list[str], types: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """Estimates as in `from_rows`; whole numbers, here also `position` and `df`, can be missing."""
+def make_table_with_gaps(rows: list[Row], columns: list[str], types: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """Estimates as in `make_table`; whole numbers, here also `position` and `df`, can be missing."""
     whole = {column: "Int64" for column in ("position", "df") if column in columns}
     return _sorted(rows, _types(columns, whole | dict(types or {}), "Int64"))
 

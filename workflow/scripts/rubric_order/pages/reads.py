@@ -240,7 +240,7 @@ def _item(
         human_scores = first["human_scores"] if "human_scores" in reads else None
         item["raters"] = [] if human_scores is None else [_number(value) for value in human_scores]
     first_reads = reads.sort_values("read_index", kind="stable").head(caps.reads)
-    item["reads"] = [_read(read, answers, prompts, caps) for read in first_reads.to_dict("records")]
+    item["reads"] = [_read(each, answers, prompts, caps) for each in first_reads.to_dict("records")]
     return item
 
 

@@ -18,7 +18,7 @@ from rubric_order.contracts.reads import PLAN
 from rubric_order.planning import requests
 from rubric_order.probes import Probe, Shown, Unit
 from rubric_order.prompts import orderings
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges.judge import Judge
 
 DRAWN = strategies.names(lambda strategy: strategy.drawn)  # strategies that draw orderings for each unit
 IN_TURN = strategies.names(lambda strategy: strategy.in_turn)  # strategies in which units take orderings in turn

@@ -33,7 +33,7 @@ from rubric_order.probes import Question, Shown
 from rubric_order.probes.score_order import ScoreOrder
 from rubric_order.prompts import conditions, frames
 from rubric_order.settings import judges
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges.judge import Judge
 
 PROBE = "score_order"  # a reviewer scores texts with the prompts and the parser of this probe
 WRITE, REVIEW = "write", "review"

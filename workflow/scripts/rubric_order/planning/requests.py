@@ -19,7 +19,7 @@ from rubric_order import probes
 from rubric_order.base import parquet, text_columns
 from rubric_order.contracts.reads import PLAN, REQUESTS
 from rubric_order.probes import Probe, Question, Shown, Unit
-from rubric_order.settings.judges import Judge
+from rubric_order.settings.judges.judge import Judge
 
 # Columns of requests that come from plans. The other columns of requests hold the contents of the prompt.
 COLUMNS = [name for name in REQUESTS.names if name in PLAN.names]

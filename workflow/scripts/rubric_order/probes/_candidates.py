@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from jinja2 import Template
 
-    from rubric_order.settings.judges import Judge
+    from rubric_order.settings.judges.judge import Judge
     from rubric_order.settings.studies import Study
 
 # `papers/...`: a prompt as printed in a paper, question and responses included.

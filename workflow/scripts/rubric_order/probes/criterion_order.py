@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rubric_order.prompts.frames import Frame
     from rubric_order.prompts.structured import StructuredFrame
-    from rubric_order.settings.judges import Judge
+    from rubric_order.settings.judges.judge import Judge
 
 TEXT = ["dataset", "group_id", "candidate", "instruction", "response"]  # columns that items about one text share
 # From columns of the plan, which hold lists over a text's criteria in canonical order, to their columns in the scores.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rubric_order.prompts.frames import Frame
     from rubric_order.prompts.structured import StructuredFrame
-    from rubric_order.settings.judges import Judge
+    from rubric_order.settings.judges.judge import Judge
     from rubric_order.settings.studies import Study
 
 ABOUT = ["dataset", "item_id", "group_id", "candidate", "criterion", "human_score"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rubric_order import catalogue, datasets, probes, registry
 from rubric_order.base.conditions import split
@@ -14,9 +14,13 @@ from rubric_order.base.keys import DEFAULT_PROFILE, EVERY, REVIEWING, WRITING
 from rubric_order.probes import Probe
 from rubric_order.prompts import conditions
 from rubric_order.prompts.conditions import TOGETHER
-from rubric_order.settings.config import Config
-from rubric_order.settings.judges import Judge, Loaded, PythonCallable
+from rubric_order.settings.judges.judge import Judge
+from rubric_order.settings.judges.loaded import Loaded
+from rubric_order.settings.judges.python_functions import PythonCallable
 from rubric_order.settings.studies import Dataset, References, Study
+
+if TYPE_CHECKING:
+    from rubric_order.settings.config import Config
 
 # Names of folders that each run makes in its results. No results folder of a run can have such a name.
 TAKEN = frozenset({"benchmarks", "data", "figures", "items", "logs", "models", "pairs", "pilot", "plan", "prompts"})

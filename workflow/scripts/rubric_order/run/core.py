@@ -18,7 +18,8 @@ from rubric_order.base.errors import InputError
 from rubric_order.probes import Probe
 from rubric_order.run import loading
 from rubric_order.settings.config import Config
-from rubric_order.settings.judges import Judge, Recorded
+from rubric_order.settings.judges.judge import Judge
+from rubric_order.settings.judges.recorded import Recorded
 from rubric_order.settings.studies import Study
 
 

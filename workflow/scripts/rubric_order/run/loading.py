@@ -16,7 +16,7 @@ from rubric_order.run import checks, rehearsal, restriction
 from rubric_order.settings import results, values
 from rubric_order.settings.base import Settings, parse
 from rubric_order.settings.config import Config
-from rubric_order.settings.judges import PythonCallable
+from rubric_order.settings.judges.python_functions import PythonCallable
 from rubric_order.settings.statistics import Statistics
 from rubric_order.settings.studies import Study
 

@@ -7,17 +7,19 @@ import os
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rubric_order.base.conditions import split
 from rubric_order.base.errors import InputError
 from rubric_order.intake.recorded import discovery, importers
 from rubric_order.prompts.conditions import TOGETHER
-from rubric_order.settings.config import Config
-from rubric_order.settings.judges import Recorded, Rehearsed
 from rubric_order.settings.judges.judge import Judge, Profile, Sampling
+from rubric_order.settings.judges.recorded import Recorded, Rehearsed
 from rubric_order.settings.judges.simulated import Simulated, Simulation
 from rubric_order.settings.studies import Dataset, File
+
+if TYPE_CHECKING:
+    from rubric_order.settings.config import Config
 
 FOLDER = "rehearsal"  # where it runs, below the folder in which the workflow was started
 FETCHED = "results/data"  # files that the workflow has fetched and checked
@@ -84,7 +86,7 @@ def _recorded_names(config: Mapping[str, Any]) -> list[str]:
     return [name for name in dict.fromkeys(recorded) if name not in config.get("judges", {})]
 
 
-def apply(config: Config) -> Config:
+def apply(config: "Config") -> "Config":
     """Turn a complete config into its rehearsal. Paths become absolute, since it runs in another folder. A dataset
     keeps `stand_in` (options of adapter ``simulated``) if it has no texts, names no files, or lacks one on this
     machine.
@@ -139,7 +141,7 @@ def _local_file(dataset: str, name: str, file: File, mirror: str) -> File | None
     return File(path=str(fetched.absolute())) if fetched.exists() else None
 
 
-def _datasets_of(name: str, judge: Judge, config: Config) -> list[str]:
+def _datasets_of(name: str, judge: Judge, config: "Config") -> list[str]:
     lists = (study.datasets for study in config.studies.values() if name in study.judges)
     return [dataset for dataset in dict.fromkeys(itertools.chain(*lists)) if judge.is_about(config.datasets[dataset])]
 
@@ -187,19 +189,19 @@ def _own_profile(profile: Profile) -> Profile:
     return Profile.model_validate(changes)
 
 
-def _first_judge(config: Config, dataset: str) -> str:
+def _first_judge(config: "Config", dataset: str) -> str:
     every_study = config.studies.values()
     studies = [*(study for study in every_study if dataset in study.datasets), *every_study]
     named = (judge for study in studies for judge in study.judges)
     return next(judge for judge in named if isinstance(config.judges[judge], Simulated))
 
 
-def folder(config: Config) -> str:
+def folder(config: "Config") -> str:
     """Folder of a rehearsal below the one in which the workflow was started; empty in any other run."""
     return FOLDER if config.rehearse else ""
 
 
-def note(config: Config) -> str:
+def note(config: "Config") -> str:
     """One or two sentences for every page of a rehearsal; empty in any other run."""
     if not config.rehearse:
         return ""
@@ -209,7 +211,7 @@ def note(config: Config) -> str:
     return f"Rehearsal with simulated judges on {groups}: no number here is a finding.{data}"
 
 
-def stand_ins(config: Config) -> list[str]:
+def stand_ins(config: "Config") -> list[str]:
     """Labels of used datasets that are simulated since their files are not at hand."""
     studies = [study.datasets for study in config.studies.values()]
     used = dict.fromkeys(itertools.chain(*studies, config.statistics.datasets.datasets or ()))

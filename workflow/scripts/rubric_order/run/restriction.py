@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from rubric_order import registry
 from rubric_order.base.errors import InputError, nearest
 from rubric_order.settings.base import Settings
-from rubric_order.settings.config import Config
+
+if TYPE_CHECKING:
+    from rubric_order.settings.config import Config
 
 Block = TypeVar("Block", bound=Settings)
 OF_STUDIES = ("halo", "golden_scores", "scales", "replication")  # statistics whose settings name studies

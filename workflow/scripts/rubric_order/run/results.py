@@ -16,8 +16,8 @@ from rubric_order.prompts import conditions
 from rubric_order.run import rehearsal
 from rubric_order.run.core import Run, Stage, Wildcards, untracked
 from rubric_order.settings.base import Settings
-from rubric_order.settings.judges import Recorded
-from rubric_order.settings.statistics import with_packages
+from rubric_order.settings.judges.recorded import Recorded
+from rubric_order.settings.statistics import registered_statistics
 
 Block = Mapping[str, Any]
 IN_PAGES: dict[registry.Kind, str] = {"tables": "html", "figures": "svg"}  # ending of the file that pages show
@@ -176,7 +176,7 @@ class Statistics(Stage):
     def _block(self, statistic: str) -> dict[str, Any]:
         settings = getattr(self.config.statistics, statistic, None)
         if settings is None and registry.is_other(statistic):  # requested by its file, without a block of config
-            settings = getattr(with_packages([statistic])(), statistic, None)
+            settings = getattr(registered_statistics([statistic])(), statistic, None)
         return settings.block() if isinstance(settings, Settings) else {}
 
     def blocks(self, statistics: Iterable[str]) -> dict[str, Any]:

@@ -152,7 +152,7 @@ class Config(Settings):
         if not named and not any(registry.is_other(name) for _, name in drawings):
             return cls
         try:
-            model = statistics.with_packages(named)
+            model = statistics.registered_statistics(named)
         except InputError as error:
             raise InputError(f"config: statistics: {error}") from None
         field = setting(factory=model, reruns=extra(cls.model_fields["statistics"], "reruns"))

@@ -71,7 +71,7 @@ class Row(NamedTuple):
 
 def sections() -> Iterator[tuple[str, list[Row]]]:
     """Headings of the page, each with its rows, in the order of the models."""
-    whole = schema.of_model(Config)
+    whole = schema.model_schema(Config)
     alone = {key: part for key, part in whole["properties"].items() if "description" in part and not _holds_keys(part)}
     yield "", list(rows({**whole, "properties": alone}))
     for key, part in whole["properties"].items():
@@ -96,19 +96,19 @@ def _values(part: Part) -> Part:
 
 def _sections_of_judges(reruns: str) -> Iterator[tuple[str, list[Row]]]:
     for kind, heading in KINDS.items():
-        own = [name for name in kind.model_fields if _is_own(kind, name)]
-        part: dict[str, Any] = {"properties": {name: _part(kind, name) for name in own}}
-        part["required"] = [name for name in own if kind.model_fields[name].is_required()]
-        made = list(rows(part, ("judges", IDS["judges"]), {"x-reruns": reruns}))
-        if made:
-            yield heading, made
+        names = [name for name in kind.model_fields if _is_own(kind, name)]
+        part: dict[str, Any] = {"properties": {name: _part(kind, name) for name in names}}
+        part["required"] = [name for name in names if kind.model_fields[name].is_required()]
+        lines = list(rows(part, ("judges", IDS["judges"]), {"x-reruns": reruns}))
+        if lines:
+            yield heading, lines
 
 
 def _part(kind: type[judges.Judge], name: str) -> dict[str, Any]:
     """The schema of a key of judges. Keys `profiles` and `engine` have the values of all kinds of judges."""
     if name == "profiles":
         kind = judges.OverHttp
-    part = schema.of_field(kind.model_fields[name])
+    part = schema.field_schema(kind.model_fields[name])
     return part | {"enum": list(judges.ENGINES)} if name == "engine" else part
 
 
@@ -121,7 +121,7 @@ def rows(part: Part, path: tuple[str, ...] = (), inherited: Part | None = None) 
     """A row for every key with a description, in the order of the schema.
 
     Args:
-        part: schema of a block, see `schema.of_model`.
+        part: schema of a block, see `schema.model_schema`.
         path: path of the block.
         inherited: words of the enclosing blocks that hold for the keys of this block too.
     """
@@ -190,7 +190,7 @@ def _alternatives(names: list[str]) -> str:
 
 def page() -> str:
     """The reference as Markdown: one table for keys outside of blocks, and one for each block of the config."""
-    return "\n".join([HEAD.rstrip(), *(_section(heading, made) for heading, made in sections() if made)]) + "\n"
+    return "\n".join([HEAD.rstrip(), *(_section(heading, lines) for heading, lines in sections() if lines)]) + "\n"
 
 
 def _section(heading: str, made: list[Row]) -> str:

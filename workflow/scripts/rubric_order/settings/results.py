@@ -48,10 +48,10 @@ def model(kind: registry.Kind, name: str) -> type[Settings]:
     preset = {"preset": PRESET} if kind == "figures" else {}
     entry = registry.shown(kind, name)
     if registry.is_other(name):
-        return block_model(f"{kind}_{name}", preset, of_package(name, entry.block) or Settings)
-    made = block_model(f"{kind}_{name}", {**plain_block(kind, name), **preset})
-    made.GONE = entry.gone
-    return made
+        return block_model(f"{kind}_{name}", preset, package_block(name, entry.block) or Settings)
+    block = block_model(f"{kind}_{name}", {**plain_block(kind, name), **preset})
+    block.GONE = entry.gone
+    return block
 
 
 def defaults(kind: registry.Kind, name: str) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def defaults(kind: registry.Kind, name: str) -> dict[str, Any]:
     return {key: field.default for key, field in fields.items() if not field.is_required()}
 
 
-def of_package(name: str, block: object) -> type[Settings] | None:
+def package_block(name: str, block: object) -> type[Settings] | None:
     """The model of a result's block that another package registers; None if it registers no model.
 
     Raises:

@@ -27,7 +27,7 @@ from rubric_order.settings import results
 from rubric_order.settings.base import Chosen, EitherOr, Numeric, Settings, Unique, extra, plain
 from rubric_order.settings.config import Blocks, Config
 from rubric_order.settings.judges import KINDS
-from rubric_order.settings.statistics import with_packages
+from rubric_order.settings.statistics import registered_statistics
 
 Part = dict[str, Any]
 DEEPEST = 6  # level of nesting from which on a value is written on one line
@@ -45,29 +45,29 @@ def schema(*, installed: bool = False) -> Part:
         InputError: one of these packages is faulty, see `registry.load`.
     """
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Config of rubric-order"}
-    part: Part = {**head, **of_model(Config)}
+    part: Part = {**head, **model_schema(Config)}
     records = {name: registry.load(name).value for name in registry.RECORDS.names()} if installed else {}
     blocks = part["properties"]
     for name, record in records.items():
-        blocks["tables"]["properties"] |= {name: of_model(results.model("tables", name))} if record.table else {}
-        blocks["figures"]["properties"] |= {name: of_model(results.model("figures", name))} if record.figure else {}
+        blocks["tables"]["properties"] |= {name: model_schema(results.model("tables", name))} if record.table else {}
+        blocks["figures"]["properties"] |= {name: model_schema(results.model("figures", name))} if record.figure else {}
     offered = [name for name, record in records.items() if record.statistic]
-    blocks["statistics"] |= of_model(with_packages(offered))
+    blocks["statistics"] |= model_schema(registered_statistics(offered))
     return part
 
 
-def of_model(model: type[Settings]) -> Part:
+def model_schema(model: type[Settings]) -> Part:
     """The schema of a block."""
     fields = model.model_fields
     part: Part = {"type": "object", "additionalProperties": False}
     if required := [name for name, field in fields.items() if field.is_required()]:
         part["required"] = required
-    return part | {"properties": {name: of_field(field) for name, field in fields.items()}}
+    return part | {"properties": {name: field_schema(field) for name, field in fields.items()}}
 
 
-def of_field(field: FieldInfo) -> Part:
+def field_schema(field: FieldInfo) -> Part:
     """The schema of a key."""
-    part = of_type(field.annotation, field.metadata)
+    part = type_schema(field.annotation, field.metadata)
     if not field.is_required() and (extra(field, "otherwise") is None or extra(field, "filled")):
         part["default"] = plain(field.get_default(call_default_factory=True))
     if field.description is not None:
@@ -78,7 +78,7 @@ def of_field(field: FieldInfo) -> Part:
     return part
 
 
-def of_type(annotation: Any, markers: Any = ()) -> Part:
+def type_schema(annotation: Any, markers: Any = ()) -> Part:
     """The schema of the values that a type takes."""
     for marker in markers:
         if (part := _chosen(marker)) is not None:
@@ -92,12 +92,12 @@ def of_type(annotation: Any, markers: Any = ()) -> Part:
 def _chosen(marker: Any) -> Part | None:
     """The schema of a type that its marker alone describes; None for a marker that only adds to the type's schema."""
     if isinstance(marker, Chosen):
-        return {"anyOf": [of_model(kind) for kind in KINDS]}
+        return {"anyOf": [model_schema(kind) for kind in KINDS]}
     if isinstance(marker, Blocks):
-        blocks = {name: of_model(results.model(marker.kind, name)) for name in registry.ours(marker.kind)}
+        blocks = {name: model_schema(results.model(marker.kind, name)) for name in registry.ours(marker.kind)}
         return {"type": "object", "additionalProperties": False, "properties": blocks}
     if isinstance(marker, EitherOr):
-        single, several = of_type(marker.single), of_type(marker.several)
+        single, several = type_schema(marker.single), type_schema(marker.several)
         kinds = [single["type"]] if isinstance(single["type"], str) else single["type"]
         return {**several, **single, "type": [*kinds, several["type"]]}
     return None
@@ -106,21 +106,21 @@ def _chosen(marker: Any) -> Part | None:
 def _plain(annotation: Any) -> Part:
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
-        return of_type(arguments[0], arguments[1:])
+        return type_schema(arguments[0], arguments[1:])
     if origin in (Union, types.UnionType):
         (inner,) = (argument for argument in arguments if argument is not types.NoneType)
-        part = of_type(inner)
+        part = type_schema(inner)
         return part | {"type": [part["type"], "null"]}
     if origin is Literal:
         return {"enum": list(arguments)}
     if origin is list:
-        return {"type": "array", "items": of_type(arguments[0])}
+        return {"type": "array", "items": type_schema(arguments[0])}
     if origin is dict:
-        ids = {"propertyNames": of_type(arguments[0])} if arguments[0] is not str else {}
-        values = {} if arguments[1] is Any else {"additionalProperties": of_type(arguments[1])}
+        ids = {"propertyNames": type_schema(arguments[0])} if arguments[0] is not str else {}
+        values = {} if arguments[1] is Any else {"additionalProperties": type_schema(arguments[1])}
         return {"type": "object"} | ids | values
     if isinstance(annotation, type) and issubclass(annotation, Settings):
-        return of_model(annotation)
+        return model_schema(annotation)
     return {} if annotation is Any else {"type": _TYPES[annotation]}
 
 
@@ -133,8 +133,8 @@ def _bound(marker: Any, part: Mapping[str, Any]) -> Part:
             return {_BOUNDS[name]: getattr(marker, name) for name in _BOUNDS if hasattr(marker, name)}
         case Len():
             words = ("minProperties", "maxProperties") if part["type"] == "object" else ("minItems", "maxItems")
-            given = ((words[0], marker.min_length or None), (words[1], marker.max_length))
-            return {word: value for word, value in given if value is not None}
+            limits = ((words[0], marker.min_length or None), (words[1], marker.max_length))
+            return {word: value for word, value in limits if value is not None}
         case StringConstraints():
             given_texts = (("pattern", marker.pattern), ("minLength", marker.min_length))
             return {word: value for word, value in given_texts if value is not None}

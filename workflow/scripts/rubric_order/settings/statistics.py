@@ -1,4 +1,4 @@
-"""Settings of statistics, in blocks that their records hold. Those of other packages `with_packages` adds."""
+"""Settings of statistics, in blocks that their records hold. Those of other packages `registered_statistics` adds."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ else:
     )
 
 
-def with_packages(names: Iterable[str]) -> type[Statistics]:
+def registered_statistics(names: Iterable[str]) -> type[Statistics]:
     """The model of `Statistics` with the blocks of some statistics of other packages.
 
     Args:
@@ -80,7 +80,7 @@ def with_packages(names: Iterable[str]) -> type[Statistics]:
     entries = {name: registry.statistic(name) for name in names}
     blocks: dict[str, Any] = {}
     for name, entry in entries.items():
-        if (block := results.of_package(name, entry.block)) is not None:
+        if (block := results.package_block(name, entry.block)) is not None:
             if name in Statistics.model_fields:
                 raise InputError(f"{registry.load(name).where}: a block of ours has this name; expected another one")
             blocks[name] = (block, setting(factory=block, reruns=f"`{name}` and what shows it"))

@@ -14,7 +14,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy import special
 
-from rubric_order.settings.judges import Rehearsed, Simulated
+from rubric_order.settings.judges.recorded import Rehearsed
+from rubric_order.settings.judges.simulated import Simulated
 
 # Shapes of the preference for positions, as functions of a place from 0 (first position) to 1 (last position).
 SHAPES = {

@@ -27,7 +27,7 @@ def study_rows(
     for study in dict.fromkeys([settings.get("study"), *further]):
         part_rows = table.table(**statistics, **settings | ({"study": study} if further else {}))
         rows.append(part_rows.drop(columns=list(table.hidden)))
-        printed.append(table.for_print(part_rows))
+        printed.append(table.printout(part_rows))
         for part in (rows[-1], printed[-1]) if further else ():
             if "study" not in part:
                 part.insert(0, "study", study)

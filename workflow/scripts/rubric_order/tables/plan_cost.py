@@ -41,7 +41,7 @@ def table(parts: dict[str, pd.DataFrame], references: Mapping[str, pd.DataFrame]
     return table[["judge", *table.columns.drop("judge")]]
 
 
-def for_print(rows: pd.DataFrame) -> pd.DataFrame:
+def printout(rows: pd.DataFrame) -> pd.DataFrame:
     """One line per judge, per judge and dataset that lacks reference answers, and for all; the CSV file has
     each study.
     """

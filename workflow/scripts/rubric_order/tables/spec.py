@@ -33,7 +33,7 @@ class Table:
         """Function from statistics and settings to the rows, with every digit."""
         return self.rows
 
-    def for_print(self, rows: pd.DataFrame) -> pd.DataFrame:
+    def printout(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The printed rows and columns, rounded."""
         rows = self.printed(rows) if callable(self.printed) else select(rows, **self.printed)
         rows = rows.reset_index(drop=True)

@@ -135,50 +135,50 @@ def write(
         samples = set(list(dict.fromkeys(call.sample for call in calls))[:limit])
         chosen = [place for place, call in enumerate(calls) if call.sample in samples]
         calls, blocks = [calls[place] for place in chosen], tuple(blocks[place] for place in chosen)
-    made = cut(calls, Rubric(rubric.form, blocks, rubric.wordings), order)
-    item_names = _names(made.pieces)
+    parts = cut(calls, Rubric(rubric.form, blocks, rubric.wordings), order)
+    item_names = _names(parts.pieces)
     judge_id = re.sub("[^a-z0-9]+", "_", calls[0].asked.model.lower()).strip("_") or "judge"
-    block = _judge(calls[0].asked, made, settings or {})
+    block = _judge(calls[0].asked, parts, settings or {})
     judge = _checked(block)
-    condition = _condition(made.labels)
+    condition = _condition(parts.labels)
     design = Design((len(order),), (strategy,), conditions=(condition,))
-    lowest = 0 if made.labels[0] == "0" and condition == BASELINE else 1
+    lowest = 0 if parts.labels[0] == "0" and condition == BASELINE else 1
     items = [
-        _item(piece, name, candidate, lowest) for piece, (name, candidate) in zip(made.pieces, item_names, strict=True)
+        _item(piece, name, candidate, lowest) for piece, (name, candidate) in zip(parts.pieces, item_names, strict=True)
     ]
     config = _config(log, judge_id, block, condition, len(order), strategy)
     _check_unedited(where / CONFIG)
     for name, text in {
         ITEMS: "".join(f"{json.dumps(item, ensure_ascii=False)}\n" for item in items),
-        _template_name(made): _template(made),
+        _template_name(parts): _template(parts),
         CONFIG: config,
         RECORDED: "".join(
-            _recorded(piece, name, judge_id) for piece, (name, _) in zip(made.pieces, item_names, strict=True)
+            _recorded(piece, name, judge_id) for piece, (name, _) in zip(parts.pieces, item_names, strict=True)
         ),
     }.items():
         files.write_text(text, where / name)
-    reads, requests = _planned(where, _template_name(made), judge_id, judge, design)
-    by_item = {name: piece for piece, (name, _) in zip(made.pieces, item_names, strict=True)}
+    reads, requests = _planned(where, _template_name(parts), judge_id, judge, design)
+    by_item = {name: piece for piece, (name, _) in zip(parts.pieces, item_names, strict=True)}
     answered, not_kept = _keep(requests, by_item, judge.system_prompt, where / "results/store" / judge_id)
-    agreeing, scored = _agreement(made)
+    agreeing, scored = _agreement(parts)
     return Written(
         where,
         judge_id,
         judge,
-        made.labels,
+        parts.labels,
         reads,
         requests,
         answered,
         not_kept,
-        made.left_out,
+        parts.left_out,
         agreeing,
         scored,
         {
             name: (piece.ordering, piece.call.score)
-            for piece, (name, _) in zip(made.pieces, item_names, strict=True)
+            for piece, (name, _) in zip(parts.pieces, item_names, strict=True)
             if piece.call.score is not None
         },
-        made.text_is_named,
+        parts.text_is_named,
     )
 
 
@@ -309,12 +309,12 @@ def _condition(labels: Sequence[str]) -> str:
 
 def _config(log: Log, judge_id: str, block: Mapping[str, Any], condition: str, n: int, strategy: str) -> str:
     """The study's config."""
-    shown = {"n": n, **({"condition": condition} if condition != BASELINE else {}), "strategy": strategy}
+    rows = {"n": n, **({"condition": condition} if condition != BASELINE else {}), "strategy": strategy}
     results = {
-        "figures": {name: {**shown, "readouts": [str(Readout.HARD)]} for name in RESULTS["figures"]},
+        "figures": {name: {**rows, "readouts": [str(Readout.HARD)]} for name in RESULTS["figures"]},
         "tables": {
-            "position_selection": shown,
-            **{name: {key: shown[key] for key in ("condition",) if key in shown} for name in RESULTS["tables"][1:]},
+            "position_selection": rows,
+            **{name: {key: rows[key] for key in ("condition",) if key in rows} for name in RESULTS["tables"][1:]},
         },
     }
     study = {
@@ -385,7 +385,7 @@ def _keep(
     for row in requests.sort_values("repeat", kind="stable").itertuples():
         prompt = tuple(Message(part["role"], part["content"]) for part in messages.chat(row.prompt, system_prompt))
         free.setdefault(prompt, []).append(row.request_id)
-    kept: dict[str, Response] = {}
+    responses: dict[str, Response] = {}
     not_kept: Counter[str] = Counter()
     for piece in by_item.values():
         call, answer = piece.call, piece.call.answer
@@ -395,7 +395,7 @@ def _keep(
             not_kept["its prompt is none of the study's, byte for byte"] += 1
         else:
             request_id = ids.pop(0)
-            kept[request_id] = Response(
+            responses[request_id] = Response(
                 request_id,
                 answer.text,
                 finish_reason=answer.finish_reason,
@@ -403,11 +403,11 @@ def _keep(
                 prompt_tokens=answer.prompt_tokens,
                 completion_tokens=answer.completion_tokens,
             )
-    stored = set(store.read(list(kept), ["request_id"])["request_id"]) if folder.is_dir() else set()
+    stored = set(store.read(list(responses), ["request_id"])["request_id"]) if folder.is_dir() else set()
     folder.mkdir(parents=True, exist_ok=True)
-    new = [response for request_id, response in kept.items() if request_id not in stored]
+    new = [response for request_id, response in responses.items() if request_id not in stored]
     store.append(new, engine=json.dumps({"engine": "recorded"}, sort_keys=True))
-    return frozenset(kept), not_kept
+    return frozenset(responses), not_kept
 
 
 def _agreement(made: Cut) -> tuple[int, int]:
@@ -417,6 +417,6 @@ def _agreement(made: Cut) -> tuple[int, int]:
         answer, score = piece.call.answer, piece.call.score
         if answer is not None and score is not None:
             scored += 1
-            read = one_score.parse_score(answer.text, made.labels, truncated=answer.finish_reason == CUT_SHORT)
-            agreeing += read.label == score
+            choice = one_score.parse_score(answer.text, made.labels, truncated=answer.finish_reason == CUT_SHORT)
+            agreeing += choice.label == score
     return agreeing, scored

@@ -211,7 +211,7 @@ def reads(log: EvalLog, name: str | None = None, *, partial: bool = False) -> pd
                 continue
             scorers.add(scorer_name)
             keys = {"item": f"{sample.id} {sample.epoch}", "group": str(sample.id), "judge": record["judge"]}
-            rows += [keys | read for read in record["reads"]]
+            rows += [keys | entry for entry in record["reads"]]
     if len(scorers) != 1:
         listed = ", ".join(sorted(scorers)) or "nothing"
         raise InputError(f"log: expected reads of one scorer of rubric_order.extras.logs.scorers, found {listed}")

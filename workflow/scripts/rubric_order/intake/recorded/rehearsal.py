@@ -11,7 +11,7 @@ from rubric_order.base.errors import InputError
 from rubric_order.intake.recorded import importers
 from rubric_order.intake.recorded.importers import SUMMEVAL
 from rubric_order.prompts import orderings
-from rubric_order.settings.judges import Rehearsed
+from rubric_order.settings.judges.recorded import Rehearsed
 from rubric_order.simulation import judge as simulation
 
 REPEATS = 3  # reads of a pair in each order; only one read in the format of SummEval

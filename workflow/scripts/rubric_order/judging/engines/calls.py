@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeGuard, TypeVar
 
 from rubric_order.judging.engines import Engine, Request, Resources, Response, Turn
 from rubric_order.judging.engines.delivery import CutOffError, Delivery
@@ -27,6 +27,13 @@ FULL_DISK_SECONDS = 1.0  # time between two tries to write down a call that is a
 NOTHING = Amount()
 
 MeteredJudge = TypeVar("MeteredJudge", bound=Metered)
+
+
+MAX_TOKENS_COUNTED = 2**31 - 1  # a larger count of tokens is an error of the endpoint
+
+
+def is_count(count: object) -> TypeGuard[int]:
+    return type(count) is int and 0 <= count <= MAX_TOKENS_COUNTED
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,10 +13,10 @@ import numpy as np
 from rubric_order.base.errors import InputError
 from rubric_order.judging.decision_questions import questions_of
 from rubric_order.judging.engines import Request, Response, transport
-from rubric_order.judging.engines.calls import CallingEngine, Calls, Prepared, Usage
+from rubric_order.judging.engines.calls import CallingEngine, Calls, Prepared, Usage, is_count
 from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.openai_calls import Connection, connect, description
-from rubric_order.judging.engines.protocols import HttpProtocol, is_count
+from rubric_order.judging.engines.protocols import HttpProtocol
 from rubric_order.parsing import decisions
 from rubric_order.parsing.decisions import Decision, DecisionError, Form
 from rubric_order.prompts.structured import Structured

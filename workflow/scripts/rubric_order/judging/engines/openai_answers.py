@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rubric_order.judging.engines.calls import Usage
+from rubric_order.judging.engines.calls import Usage, is_count
 from rubric_order.judging.engines.label_places import places_of_labels
-from rubric_order.judging.engines.protocols import is_count
 from rubric_order.probes import Question
 
 ROUNDING = 1e-4  # by rounding, a log-probability can be above 0 by this much

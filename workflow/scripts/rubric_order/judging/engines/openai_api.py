@@ -6,7 +6,8 @@ from rubric_order.judging.engines import serving, vllm_offline
 from rubric_order.judging.engines.calls import CallingEngine, Calls
 from rubric_order.judging.engines.openai_calls import Connection, connect, description, fill_in
 from rubric_order.judging.engines.openai_protocol import ChatCompletions
-from rubric_order.settings.judges.chat import Endpoint, Server
+from rubric_order.settings.judges.endpoint import Endpoint
+from rubric_order.settings.judges.server import Server
 
 SERVER_AT_ONCE = 512  # the server batches requests: fewer requests leave a large GPU idle
 

@@ -10,15 +10,17 @@ import re
 import string
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import openai
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import transport
 from rubric_order.judging.engines.failures import CallError, one_line
-from rubric_order.judging.engines.serving import Server
 from rubric_order.settings.judges.over_http import Addressed, OverHttp
+
+if TYPE_CHECKING:
+    from rubric_order.judging.engines.serving import Server
 
 MAX_WAIT_SECONDS = 600.0  # a call is given up if the endpoint asks for a longer wait
 
@@ -91,7 +93,7 @@ class Connection:
         headers: Mapping[str, str] | None = None,
         secrets: Iterable[str] = (),
         timeout: float,
-        server: Server | None = None,
+        server: "Server | None" = None,
     ) -> None:
         self.base_url = base_url
         self.timeout = timeout

@@ -9,7 +9,7 @@ from typing import Any
 
 from rubric_order.base.errors import InputError
 from rubric_order.judging.engines import CUT_SHORT, Request, Response, label_tokens, transport
-from rubric_order.judging.engines.calls import Prepared, Usage
+from rubric_order.judging.engines.calls import MAX_TOKENS_COUNTED, Prepared, Usage
 from rubric_order.judging.engines.failures import CallError
 from rubric_order.judging.engines.label_places import lines_pattern
 from rubric_order.judging.engines.openai_answers import (
@@ -22,7 +22,7 @@ from rubric_order.judging.engines.openai_answers import (
     usage_of,
 )
 from rubric_order.judging.engines.openai_calls import Connection
-from rubric_order.judging.engines.protocols import MAX_TOKENS_COUNTED, HttpProtocol
+from rubric_order.judging.engines.protocols import HttpProtocol
 from rubric_order.parsing.choices import are_numbers
 from rubric_order.prompts.messages import chat
 from rubric_order.settings.judges.chat import Chat

@@ -4,7 +4,7 @@ import functools
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, Self, TypeGuard, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from rubric_order.judging.engines import Response
 from rubric_order.judging.engines.calls import Call, Protocol, Usage
@@ -12,14 +12,9 @@ from rubric_order.judging.engines.failures import received
 from rubric_order.judging.engines.openai_calls import Connection
 from rubric_order.settings.judges.over_http import OverHttp
 
-MAX_TOKENS_COUNTED = 2**31 - 1  # a larger count of tokens is an error of the endpoint
 DATED = r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{4})"  # end of the name of a dated version
 
 CalledJudge = TypeVar("CalledJudge", bound=OverHttp)
-
-
-def is_count(count: object) -> TypeGuard[int]:
-    return type(count) is int and 0 <= count <= MAX_TOKENS_COUNTED
 
 
 class HttpProtocol(Protocol, Generic[CalledJudge]):

@@ -13,7 +13,7 @@ from rubric_order import __version__
 from rubric_order.base.keys import BASELINE
 from rubric_order.judging.engines import Engine, Request, Response, given
 from rubric_order.prompts import conditions
-from rubric_order.settings.judges import Simulated
+from rubric_order.settings.judges.simulated import Simulated
 from rubric_order.simulation import judge as simulation
 from rubric_order.simulation.judge import Selection, Simulation, Wording
 

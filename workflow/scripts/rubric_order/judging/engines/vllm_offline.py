@@ -33,8 +33,9 @@ from rubric_order.judging.engines import (
 )
 from rubric_order.parsing.choices import are_numbers
 from rubric_order.probes import Question
-from rubric_order.settings.judges import Loaded, Vllm
 from rubric_order.settings.judges.judge import is_local
+from rubric_order.settings.judges.loaded import Loaded
+from rubric_order.settings.judges.vllm import Vllm
 
 log = logging.getLogger("rubric_order")
 ENCODED_AT_ONCE = 64  # prompts that are encoded in one call, while the engine computes

@@ -129,18 +129,18 @@ def _budget(text: str, made: Mapping[str, Any]) -> dict[str, float | int]:
     return {"cost": float(limit[1])}
 
 
-def _change(made: dict[str, Any], change: str) -> None:
+def _change(block: dict[str, Any], change: str) -> None:
     """Set one key of a block, from ``KEY=VALUE`` with a value in YAML, in place."""
     path, equals, text = change.partition("=")
     if not equals or not path:
         raise InputError(f"--set: expected KEY=VALUE, such as sampling/temperature=0.7, found {change!r:.60}")
     *parents, key = path.split("/")
     for parent in parents:
-        inner = made.get(parent)
-        made[parent] = dict(inner) if isinstance(inner, Mapping) else {}
-        made = made[parent]
+        inner = block.get(parent)
+        block[parent] = dict(inner) if isinstance(inner, Mapping) else {}
+        block = block[parent]
     try:
-        made[key] = parse(text)
+        block[key] = parse(text)
     except yaml.YAMLError:
         raise InputError(f"--set: {path}: expected a value in YAML, found {text!r:.60}") from None
 

@@ -54,7 +54,8 @@ from rubric_order.run.results import Shown, Statistics, labels_of
 from rubric_order.run.stages import Planning, Scores
 from rubric_order.scoring.scores import read_requested
 from rubric_order.settings.base import plain
-from rubric_order.settings.judges import Addressed, Judge
+from rubric_order.settings.judges.judge import Judge
+from rubric_order.settings.judges.over_http import Addressed
 from rubric_order.settings.studies import Study
 
 STATISTICS = "results/statistics/"
@@ -199,7 +200,7 @@ class Certification:
             notes.append(f"Failed requests, for each reason their number and the first message: {failed}.")
         return render_summary(
             self._estimated(CARDS, estimates),
-            {shown.kind: shown.listed(self.folder / "data") for shown in (tables, figures)},
+            {results.kind: results.listed(self.folder / "data") for results in (tables, figures)},
             labels,
             facts,
             {},

@@ -38,7 +38,7 @@ class Strengths(NamedTuple):
     determined. `connected` candidates have a strength.
     """
 
-    found: cluster_robust.Fit
+    fit: cluster_robust.Fit
     connected: np.ndarray
     reads: int
 

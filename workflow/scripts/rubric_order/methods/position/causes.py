@@ -26,11 +26,21 @@ from rubric_order.base.rows import Row
 from rubric_order.contracts.scores import CONSTRAINED
 from rubric_order.methods.position import order_tests, preference, repetition, sampling, spread
 from rubric_order.methods.position.blocks import Block, matrix_of
+from rubric_order.methods.position.cause_names import (
+    CONFIDENCE,
+    COPIES,
+    FAILURES,
+    GROUP,
+    IMPOSSIBLE,
+    LEVEL,
+    ONE_ORDERING,
+    ROUNDING,
+    SATURATION,
+    SCALE,
+    WRITTEN,
+)
 from rubric_order.methods.uncertainty import additive, cluster_robust, rao_scott, resampling
 
-FAILURES, SCALE, ONE_ORDERING, COPIES = "failures", "scale", "one ordering", "copies"
-WRITTEN, IMPOSSIBLE, GROUP, SATURATION, ROUNDING = "written", "impossible", "group", "saturation", "rounding"
-LEVEL = 0.05  # of the test that a cause is there
 MOST_ORDERINGS = 24  # of blocks that are tested
 FEWEST_ORDERINGS = 5  # without one of fewer, too little is left
 FEWEST_ITEMS = 20  # that were read in an ordering, if items have orderings of their own
@@ -38,7 +48,6 @@ STEPS = np.linspace(0, 1, 11)
 TAIL = 1.645  # standard errors up to a one-sided bound at 5%
 CLEARLY = 2.0  # standard errors by which a position has more failures than others
 CELLS_AT_ONCE = 4_000_000
-CONFIDENCE = 0.95
 
 
 def causes(block: Block, power: float = 1.0) -> list[Row]:
@@ -420,7 +429,7 @@ def beyond(block: Block, power: float) -> Beyond | None:
     shares, scores = matrix_of(block.table[column].to_numpy()[both]) ** power, block.shown[both].astype(float)
     shares /= shares.sum(axis=1, keepdims=True)
     chosen = block.table["position"].to_numpy(dtype=float, na_value=np.nan)[both, None] == np.arange(1, block.n + 1)
-    variance = sampling.products(shares, scores, item).by_item(chosen - shares, item)
+    variance = sampling.products(shares, scores, item).order_variance(chosen - shares, item)
     second = "pattern" in block.table and bool((block.table.loc[both, "pattern"] == CONSTRAINED).any())
     return Beyond(variance, items, both, (shares * scores).sum(axis=1), second)
 
@@ -454,6 +463,6 @@ def _drawn_spread(block: Block, both: np.ndarray, expected: np.ndarray) -> float
     if not several.any():
         return math.nan
     values, group = values[several], block.units("group", several)
-    own, _, added = spread.item_variances(values, values * 0, group, shared=block.design.shared)
-    of = spread.mean_interval(own, group, confidence=CONFIDENCE, level=LEVEL, added=added, logarithm=True)
+    between_items, _, added = spread.item_variances(values, values * 0, group, shared=block.design.shared)
+    of = spread.mean_interval(between_items, group, confidence=CONFIDENCE, level=LEVEL, added=added, logarithm=True)
     return spread.root(of).inner_high

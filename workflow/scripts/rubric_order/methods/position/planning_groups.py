@@ -177,10 +177,10 @@ def _shares(n: int, differ: float) -> np.ndarray:
 @functools.lru_cache(maxsize=64)
 def _error_beyond(n: int, differ: float, orderings: int, repeats: int) -> float:
     """`Errors.beyond` of one item."""
-    shown = np.tile(_orderings(n, orderings), (repeats, 1))
-    item: np.ndarray = np.repeat(np.arange(QUALITIES), len(shown))
-    shares = _shares(n, differ)[:, shown].reshape(-1, n)
-    products = sampling.products(shares, np.tile(shown, (QUALITIES, 1)).astype(float), item)
+    orders = np.tile(_orderings(n, orderings), (repeats, 1))
+    item: np.ndarray = np.repeat(np.arange(QUALITIES), len(orders))
+    shares = _shares(n, differ)[:, orders].reshape(-1, n)
+    products = sampling.products(shares, np.tile(orders, (QUALITIES, 1)).astype(float), item)
     return math.sqrt(products.errors(item).mean())
 
 

@@ -76,14 +76,14 @@ class Products(NamedTuple):
     covariance: np.ndarray
     weights: np.ndarray
 
-    def by_item(self, away: np.ndarray, item: np.ndarray) -> np.ndarray:
+    def order_variance(self, away: np.ndarray, item: np.ndarray) -> np.ndarray:
         """Variance over orderings of what positions add to written scores; `away` has r."""
         sums = sum_units(away, item)
         variance: np.ndarray = np.einsum("ip,ipq,iq->i", sums, self.weights, sums)
         return variance - np.bincount(item, np.einsum("ip,ipq,iq->i", away, self.weights[item], away))
 
     def errors(self, item: np.ndarray) -> np.ndarray:
-        """Variance of `by_item` where positions add nothing, shape (items,)."""
+        """Variance of `order_variance` where positions add nothing, shape (items,)."""
         times = [
             part @ weights
             for part, weights in (

@@ -10,15 +10,18 @@ from pydantic_core import PydanticCustomError
 from rubric_order.base.errors import InputError
 from rubric_order.base.plugins import Plugins
 from rubric_order.settings.base import Chosen, Role, extra, plain
-from rubric_order.settings.judges.chat import Chat, Endpoint, Server
+from rubric_order.settings.judges.chat import Chat
 from rubric_order.settings.judges.decisions import Decisions
+from rubric_order.settings.judges.endpoint import Endpoint
 from rubric_order.settings.judges.judge import ENTRY_POINTS, FORMATS, Capabilities, Engine, Judge, SamplingChange
+from rubric_order.settings.judges.loaded import SPEED, Loaded
 from rubric_order.settings.judges.metered import Metered
 from rubric_order.settings.judges.over_http import Addressed, OverHttp
 from rubric_order.settings.judges.python_functions import PythonCallable
 from rubric_order.settings.judges.recorded import Recorded, Rehearsed
+from rubric_order.settings.judges.server import Server
 from rubric_order.settings.judges.simulated import Simulated
-from rubric_order.settings.judges.vllm import SPEED, Loaded, Vllm
+from rubric_order.settings.judges.vllm import Vllm
 
 __all__ = ["FORMATS", "SPEED", "Addressed", "Capabilities", "Chat", "Decisions", "Endpoint", "Judge", "Loaded"]
 __all__ += ["Metered", "OverHttp", "PythonCallable", "Recorded", "Rehearsed", "Server", "Simulated", "Vllm"]

@@ -1,4 +1,4 @@
-"""Agreement with human scores by the number of reads that are averaged."""
+"""Agreement by the number of reads."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -28,27 +28,23 @@ def estimate(
     seed: int,
     subsets_per_size: int = 252,
 ) -> pd.DataFrame:
-    """Correlate the mean of k of an item's K reads with human scores, and average over the subsets of k reads.
+    """Correlation of the mean of k of an item's K reads with human scores, averaged over subsets of k reads.
 
-    Returns:
-        One row per combination of `KEYS`, `readout`, `cluster`, `statistic` (``pearson``, ``spearman``), `quantity` and
-        number of reads `k`. `quantity` is one of:
-
-        - ``r``: mean over subsets.
-        - ``gain``: ``r`` minus the ``r`` of one read.
-        - ``gain_share``: ``gain`` divided by the gain of all reads.
+    ``gain_share`` is ``gain`` over the gain of all K reads.
 
     Source: Xu et al. (2026), Section 5.3, Figure 9; the intervals are ours.
     """
-    of_block = partial(_of_block, subsets_per_size=subsets_per_size, confidence=confidence, seed=seed)
+    of_block = partial(_block_rows, subsets_per_size=subsets_per_size, confidence=confidence, seed=seed)
     parts = [part for block in blocks.blocks(scores) for part in of_block(block)]
     columns = [*KEYS, "readout", "cluster", "statistic", "quantity", "k", "estimate", "range_low", "range_high"]
     columns += ["ci_low", "ci_high", "n_subsets", "n_undefined", "n_items", "n_rated", "n_clusters", "method"]
-    table = tidy.from_parts(parts, columns, {"statistic": "str", "k": "int64"})
+    table = tidy.join_parts(parts, columns, {"statistic": "str", "k": "int64"})
     return table.assign(confidence=confidence, seed=seed)
 
 
-def _of_block(block: blocks.Block, subsets_per_size: int, *, confidence: float, seed: int) -> Iterator[tuple[Row, Row]]:
+def _block_rows(
+    block: blocks.Block, subsets_per_size: int, *, confidence: float, seed: int
+) -> Iterator[tuple[Row, Row]]:
     if (reads := int(block.column.max()) + 1) > MOST_READS:
         name = " ".join(map(str, block.key))
         log.warning("%s: %d reads per item; the curve is for at most %d", name, reads, MOST_READS)
@@ -95,7 +91,6 @@ def _left_out(curve: subsets.RankCurve, unit: np.ndarray, sizes: np.ndarray) -> 
 def _rows(
     about: Row, found: np.ndarray, sizes: np.ndarray, ends: list[tuple[np.ndarray, np.ndarray]]
 ) -> Iterator[tuple[Row, Row]]:
-    """Mean correlation for each budget, its range over subsets, and its gain over one read, for `tidy.from_parts`."""
     budgets = np.arange(1, sizes[-1] + 1)
     mean = subsets.mean_over_subsets(found, sizes)
     defined = [of_size[~np.isnan(of_size)] for of_size in (found[sizes == k] for k in budgets)]
@@ -103,9 +98,9 @@ def _rows(
     n_subsets = np.bincount(sizes)[1:]
     counts = {"k": budgets, "n_subsets": n_subsets, "n_undefined": n_subsets - list(map(len, defined))}
     gain = mean - mean[0]
-    shown = [("r", mean, ends[0]), ("gain", gain, ends[1])]
+    quantities = [("r", mean, ends[0]), ("gain", gain, ends[1])]
     if ends[1][0][-1] > 0:  # else it is not shown that there is a gain to share
-        shown.append(("gain_share", gain / gain[-1], ends[2]))
-    for quantity, estimate, (low, high) in shown:
+        quantities.append(("gain_share", gain / gain[-1], ends[2]))
+    for quantity, estimate, (low, high) in quantities:
         drawn = {"range_low": ranges[:, 0], "range_high": ranges[:, 1]} if quantity == "r" else {}
         yield about | {"quantity": quantity}, counts | {"estimate": estimate, "ci_low": low, "ci_high": high} | drawn

@@ -46,7 +46,7 @@ def draw(
         axes[cell].tick_params(labelbottom=(cell[0] + 1, cell[1]) not in cells)
     _name_bars(axes[next(iter(cells))], view.cluster)
     for dataset in chosen["dataset"].unique():
-        _on_one_scale([axes[cell] for cell, (_, other) in cells.items() if other == dataset])
+        _share_scale([axes[cell] for cell, (_, other) in cells.items() if other == dataset])
     figure.supylabel(f"{MEASURES[measure]} with {labels.gold_scores}")
     figure.supxlabel("Number of reads averaged, k")
     style.legend_above(figure)
@@ -80,7 +80,7 @@ def _ticks(last: int) -> list[int]:
     return [k for k in range(1, last + 1) if k == 1 or k % step == 0]
 
 
-def _on_one_scale(axes: list[Axes]) -> None:
+def _share_scale(axes: list[Axes]) -> None:
     low, high = (end([axis.get_ylim()[side] for axis in axes]) for side, end in ((0, min), (1, max)))
     for axis in axes:
         axis.set_ylim(low, high)

@@ -12,12 +12,12 @@ VALUES += [estimate("r", "r_one", k=1), estimate("r", "r_all", last=True), estim
 VALUES += [estimate("gain_share", f"share_{k}", k=k) for k in FEW]
 
 
-def _with_last(budget_curve: pd.DataFrame) -> pd.DataFrame:
+def _add_last(budget_curve: pd.DataFrame) -> pd.DataFrame:
     return budget_curve.assign(last=budget_curve["k"] == budget_curve.groupby(KEYS)["k"].transform("max"))
 
 
 TABLE = Table(
-    rows=Rows(_with_last, "study", "statistic", "cluster", keys=KEYS, values=VALUES),
+    rows=Rows(_add_last, "study", "statistic", "cluster", keys=KEYS, values=VALUES),
     columns=[
         *texts("judge", "dataset", "strategy", "readout", "reads"),
         *estimates(".3f", r_one="one read", r_all="all reads"),

@@ -1,4 +1,4 @@
-"""Rank of the canonical ordering among all orderings by agreement with human scores, with one read per item."""
+"""Rank of the canonical ordering."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -20,20 +20,12 @@ QUANTITIES = ("pearson_canonical", "pearson_mean", "advantage", "rank")
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
 ) -> pd.DataFrame:
-    """Rank of the canonical ordering among all orderings that were read, by Pearson's r of one read per item.
+    """Rank of the canonical ordering among all orderings by Pearson's r, for strategies in `shared_orderings.SHARED`.
 
-    Returns:
-        One row per combination of `KEYS`, `readout`, `cluster` and `quantity`, for strategies in
-        `shared_orderings.SHARED`. `quantity` is one of:
+    ``advantage`` is ``pearson_canonical`` less ``pearson_mean``; ``rank_share`` the share of resamples with each
+    `rank`.
 
-        - ``pearson_canonical``: r with human scores under the canonical ordering.
-        - ``pearson_mean``: mean r of all orderings.
-        - ``advantage``: ``pearson_canonical`` minus ``pearson_mean``.
-        - ``rank``: rank of the canonical ordering, 1 for the highest r.
-        - ``rank_share``: one row for each possible `rank`, with the share of the resamples in which the canonical
-          ordering has this rank.
-
-    Source: the earlier version of Xu et al., Section 5.2, Table 4; the intervals and the distribution are ours.
+    Source: the earlier version of Xu et al., Section 5.2, Table 4; intervals and shares are ours.
     """
     options: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
     parts: list[tuple[Row, Row]] = []
@@ -43,7 +35,7 @@ def estimate(
                 parts += _ranked(block, readout, values, **options)
     columns = [*KEYS, "readout", "cluster", "quantity", "rank", "estimate", "ci_low", "ci_high"]
     columns += ["n_orderings", "n_items", "n_rated", "n_clusters", "method"]
-    table = tidy.from_parts(parts, columns, {"rank": "Int16"})
+    table = tidy.join_parts(parts, columns, {"rank": "Int16"})
     return table.assign(confidence=confidence, seed=seed)
 
 
@@ -63,8 +55,8 @@ def _ranked(
         r = shared_orderings.column_correlations(sums)
         with np.errstate(invalid="ignore"):
             mean = np.nansum(r, axis=1) / (~np.isnan(r)).sum(axis=1)
-        own, rank = r[:, place], shared_orderings.rank_of(r, place)
-        estimates = np.column_stack([own, mean, own - mean, rank])
+        canonical, rank = r[:, place], shared_orderings.rank_of(r, place)
+        estimates = np.column_stack([canonical, mean, canonical - mean, rank])
         low, high = resampling.percentile_interval(estimates[1:], confidence)
         method = f"percentile bootstrap over {cluster}s, {resamples} resamples"
         of_cluster = common | {"cluster": cluster, "n_clusters": unit.max() + 1, "method": method}

@@ -1,4 +1,4 @@
-"""Reliability of mean scores in distinguishing items, by numbers of orderings and repeats, without human scores."""
+"""Reliability of mean scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -20,12 +20,11 @@ _NO_VARIANCE = 1e-12  # a variance up to this is the rounding error of a constan
 
 
 class Components(NamedTuple):
-    """Variances of the terms of the model, of any shape. They are not cut off at 0.
+    """Variance components, in points squared; not truncated at 0.
 
     Attributes:
-        item: variance over items of what an item adds to all of its scores.
-        shift: variance of what an ordering adds to all items alike.
-        rest: variance of the interaction plus the variance of one read by repetition.
+        item, shift: variance of what an item adds to its scores, and an ordering to all items.
+        rest: interaction plus repetition.
         repetition: variance of one read by repetition; NaN if neither repeats nor option probabilities give it.
     """
 
@@ -40,7 +39,7 @@ class Components(NamedTuple):
 
 
 def unit_moments(values: np.ndarray, noise: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Moments that the components depend on, one row per unit of resampling. Sums of rows give the components."""
+    """Moments that the components depend on, one row per unit of resampling; sums of rows give the components."""
     values = values - values.mean()
     mean = values.mean(axis=1)
     away = values - mean[:, None]
@@ -53,13 +52,10 @@ def unit_moments(values: np.ndarray, noise: np.ndarray, unit: np.ndarray) -> np.
 
 
 def components(sums: np.ndarray, repeats: int) -> Components:
-    """Components from sums of `unit_moments` over units, shape (..., 9 + 2D), by the method of moments.
+    """Components from sums of `unit_moments`, shape (..., 9 + 2D), by the method of moments.
 
-    Source: the two-way analysis of variance of generalisability theory (Brennan, 2001, Generalizability Theory, Section
-    3.4). Two things are ours. First, the variance of repetition comes from repeats within each ordering. Second, the
-    variances of the overall mean and of the orderings' means are variances of means over units. So the items of one
-    unit may be alike, and may share effects of orderings. The variance of items about their sample mean is too small by
-    the variance of that mean, so that variance is added.
+    Source: two-way analysis of variance (Brennan, 2001, Generalizability Theory, Section 3.4). Ours: repetition from
+    repeats within orderings; variances of means over units, so that the items of a unit may be alike.
     """
     d = (sums.shape[-1] - 9) // 2
     units, count, mean, square, within, noise, counts, means, products = (sums[..., place] for place in range(9))
@@ -91,7 +87,7 @@ def coefficients(of: Components, orderings: np.ndarray, repeats: np.ndarray) -> 
 
 
 def observed(values: np.ndarray, size: int, *, seed: int) -> float:
-    """Mean correlation, over items, between the means over two disjoint sets of orderings of the same size."""
+    """Mean split-half correlation, over items, of means over disjoint sets of orderings."""
     covariance = np.cov(values, rowvar=False)
     masks = subsets.disjoint(values.shape[1], size, SPLITS, seed)
     first, second = masks[:, 0], masks[:, 1]
@@ -109,18 +105,7 @@ def estimate(
     repeats: Sequence[int] = (1, 2, 5, 10),
     temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> pd.DataFrame:
-    """Variance components of items, orderings and repetition, and the reliability of means that they predict.
-
-    Returns:
-        One row per combination of `KEYS`, `readout`, `cluster`, `quantity`, `orderings` and `repeats`. Variances are in
-        points squared; the estimate of a small variance can be negative. `quantity` is one of:
-
-        - ``item``, ``shift``, ``rest``: variances, see `Components`.
-        - ``repetition``, ``interaction``: variance of one read by repetition, and ``rest`` minus ``repetition``.
-        - ``generalisability``, ``dependability``: coefficients of a mean over `orderings` orderings with `repeats`
-          reads each, see `coefficients`.
-        - ``observed``: see the function `observed`.
-    """
+    """Variance components, and the coefficients of a mean over `orderings` orderings with `repeats` reads each."""
     parts: list[tuple[Row, Row]] = []
     for block in blocks.blocks(scores):
         often = repetition.repeats_of(block) if block.crossed and len(block.orderings[0]) > 1 else None
@@ -128,16 +113,16 @@ def estimate(
             continue
         temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
         for readout, values in block.readouts():
-            parts += _of_readout(block, readout, values, often, temperature, repeats, confidence, seed)
+            parts += _readout_rows(block, readout, values, often, temperature, repeats, confidence, seed)
     columns = [*KEYS, "readout", "cluster", "quantity", "orderings", "repeats", "estimate", "ci_low", "ci_high"]
     types = dict.fromkeys(("orderings", "repeats"), "Int64")
-    table = tidy.from_parts(
+    table = tidy.join_parts(
         parts, [*columns, "repetition_from", "n_items", "n_clusters", "method"], types, (*tidy.BY, "cluster")
     )
     return table.assign(confidence=confidence, seed=seed)
 
 
-def _of_readout(
+def _readout_rows(
     block: blocks.Block,
     readout: Readout,
     values: np.ndarray,
@@ -194,7 +179,6 @@ def _variances(about: Row, of: Components, confidence: float, sizes: np.ndarray)
 
 
 def variance_interval(values: np.ndarray, confidence: float, sizes: np.ndarray) -> np.ndarray:
-    """Ends of intervals of variances, see `resampling.left_out_interval`; on a log scale if all values are above 0."""
     positive = (values > 0).all(axis=0)
     on_scale = np.where(positive, np.log(np.where(positive, values, 1)), values)
     ends = resampling.left_out_interval(on_scale, confidence, sizes=sizes, heavy=True)

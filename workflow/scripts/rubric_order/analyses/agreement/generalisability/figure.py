@@ -43,10 +43,10 @@ def _draw_panel(axis: Axes, block: pd.DataFrame) -> None:
     lines = [(once, "orderings", "k orderings, once each", 0), (repeated, "repeats", "one ordering, k times", 1)]
     for line, number, name, place in lines:
         x, y = line[number].to_numpy(dtype=float), line["estimate"].to_numpy(dtype=float)
-        shown = x <= block["orderings"].max()
-        if shown.any():
+        in_range = x <= block["orderings"].max()
+        if in_range.any():
             look = style.look(place) | {"markersize": style.scaled(3), "linewidth": style.scaled(1.2)}
-            axis.errorbar(x[shown], y[shown], yerr=style.half_intervals(line)[:, shown], label=name, **look)
+            axis.errorbar(x[in_range], y[in_range], yerr=style.half_intervals(line)[:, in_range], label=name, **look)
     depend = rows_with(block, quantity="dependability", repeats=1).sort_values("orderings")
     axis.plot(depend["orderings"], depend["estimate"], linestyle=":", color=style.colour(0), label="dependability")
     if "observed" in by.index:

@@ -33,7 +33,7 @@ RESULT = Result(
         " judge can be reliable and wrong. The CSV file also has dependability, which counts shifts as an error.",
     ),
     figure=Shown(
-        block={**v.by_strategy(v.REPEATED), "readout": v.READOUT_OF_MEANS, "cluster": v.CLUSTER, **v.panels(1.75, 3)},
+        block={**v.strategy_rows(v.REPEATED), "readout": v.READOUT_OF_MEANS, "cluster": v.CLUSTER, **v.panels(1.75, 3)},
         caption="Predicted correlation over items between the mean of k reads under strategy {strategy} and the mean of"
         " k others (generalisability). One line is for reads in k different orderings. Where repetition is known under"
         " each ordering, another line is for k repeats of one ordering against those of another. Bars are"

@@ -1,4 +1,4 @@
-"""Agreement of a judge's scores with human scores."""
+"""Agreement with human scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -27,12 +27,11 @@ STATISTICS: dict[str, correlations.Statistic] = {
 
 
 def rounded(scores: np.ndarray) -> np.ndarray:
-    """Mean scores as whole numbers; halves are rounded up."""
     return np.floor(scores + 0.5 + 1e-9)
 
 
 def human_levels(human: np.ndarray, n: int, scale: Sequence[float] = HUMAN_SCALE) -> np.ndarray:
-    """Human mean scores on the judge's scale of n levels, as whole numbers; all NaN if any score is outside `scale`."""
+    """Human mean scores as levels 1 to n; all NaN if any score is outside `scale`."""
     least, greatest = scale
     if human.min() < least or human.max() > greatest:
         return np.full(len(human), np.nan)
@@ -48,13 +47,10 @@ def estimate(
     golds: Mapping[str, str] | None = None,
     clusters: Sequence[str] = CLUSTERS,
 ) -> pd.DataFrame:
-    """Agreement of each item's mean score with its human score.
+    """Agreement of each item's mean score with its human score: r, rho, Kendall's tau-b, quadratic kappa.
 
-    Returns:
-        One row per combination of `KEYS`, criterion (``all``: pooled), `readout`, `cluster` and `quantity`:
-        ``pearson``, ``spearman``, ``kendall`` (tau-b) or ``kappa`` (quadratic weights). For kappa, human mean scores
-        are mapped linearly to the judge's number of levels, then all mean scores are rounded. `ci_low` and `ci_high`
-        are from a jackknife over clusters on the scale of Fisher's z, with Student's t.
+    Criterion ``all`` is pooled. Kappa maps human means linearly to the judge's levels and rounds. Intervals: jackknife
+    over clusters on Fisher's scale, Student's t.
 
     Source: Xu et al. (2026), Section 4.4, for the correlations.
     """
@@ -66,15 +62,15 @@ def estimate(
         for readout in values_in(block.table.columns):
             labelled = item_scores.item_scores(block, readout)
             for criterion, chosen in item_scores.criterion_masks(labelled.criterion):
-                own = labelled.take(chosen)
+                subset = labelled.take(chosen)
                 name = block.keys | {"criterion": criterion, "readout": readout}
                 name["gold"] = (golds or {}).get(name["dataset"], HUMAN)
-                rows += _correlations(name, own, scale, confidence, clusters)
+                rows += _correlations(name, subset, scale, confidence, clusters)
                 if noise is not None:
-                    rows += _corrected(name, own.scored, noise, confidence, clusters)
+                    rows += _corrected(name, subset.scored, noise, confidence, clusters)
     columns = [*KEYS, "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high"]
     columns += ["bound_low", "bound_high", "n_items", "n_clusters", "n_reads", "n_failed"]
-    return tidy.from_rows(rows, [*columns, "flag", "method", "gold"]).assign(confidence=confidence)
+    return tidy.make_table(rows, [*columns, "flag", "method", "gold"]).assign(confidence=confidence)
 
 
 def _correlations(
@@ -102,39 +98,38 @@ def _rater_noise(items: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
     """Variance of each item's mean human score, from the differences between raters, for items with several raters."""
     if items is None:
         return {}
-    given = items[items["human_scores"].map(len) > 1]
+    rated = items[items["human_scores"].map(len) > 1]
     parts: dict[str, list[pd.DataFrame]] = {}
-    for (dataset, _), own in given.groupby(["dataset", "criterion"]):
-        scores = own["human_scores"]
+    for (dataset, _), block in rated.groupby(["dataset", "criterion"]):
+        scores = block["human_scores"]
         if scores.map(len).nunique() == 1:
-            noise, told = attenuation.rater_noise(np.array([list(row) for row in scores], dtype=float))
+            noise, identified = attenuation.rater_noise(np.array([list(row) for row in scores], dtype=float))
         else:
-            noise, told = scores.map(lambda each: np.var(each, ddof=1) / len(each)).to_numpy(), False
-        parts.setdefault(dataset, []).append(pd.DataFrame({"noise": noise, "told": told}, index=own["item_id"]))
+            noise, identified = scores.map(lambda each: np.var(each, ddof=1) / len(each)).to_numpy(), False
+        parts.setdefault(dataset, []).append(
+            pd.DataFrame({"noise": noise, "identified": identified}, index=block["item_id"])
+        )
     return {dataset: pd.concat(tables) for dataset, tables in parts.items()}
 
 
 class _Noise(NamedTuple):
-    """Noise of the human scores of a block's items, shape (n_items,) each.
+    """Noise of the human scores, shape (n_items,) each; arbitrary where an item is not `rated` by several.
 
     Attributes:
-        rated: True for an item with several raters.
-        variance: variance of the item's mean human score by the noise of raters; arbitrary for an item without several
-            raters.
-        told: True if raters are told apart, so that their constant severity is no noise; arbitrary for an item without
-            several raters.
+        variance: variance of the mean human score by the noise of raters.
+        identified: True if raters are told apart, so that their constant severity is no noise.
     """
 
     rated: np.ndarray
     variance: np.ndarray
-    told: np.ndarray
+    identified: np.ndarray
 
 
 def _noise_of(block: blocks.Block, raters: pd.DataFrame | None) -> _Noise | None:
     if raters is None:
         return None
     place = raters.index.get_indexer(pd.Index(block.items["item_id"]))
-    return _Noise(place >= 0, raters["noise"].to_numpy()[place], raters["told"].to_numpy()[place])
+    return _Noise(place >= 0, raters["noise"].to_numpy()[place], raters["identified"].to_numpy()[place])
 
 
 def _corrected(name: Row, means: ItemScores, noise: _Noise, confidence: float, kinds: Sequence[str]) -> Iterator[Row]:
@@ -145,7 +140,7 @@ def _corrected(name: Row, means: ItemScores, noise: _Noise, confidence: float, k
         common = name | {"cluster": cluster, "n_items": len(rated), "n_clusters": int(clusters.max()) + 1}
         common["n_reads"] = int(rated.n_scored.sum())
         common["n_failed"] = int(rated.n_reads.sum()) - common["n_reads"]
-        common["flag"] = "" if noise.told[rated.row].all() else RATERS_UNKNOWN
+        common["flag"] = "" if noise.identified[rated.row].all() else RATERS_UNKNOWN
         common["method"] = f"analysis of variance of raters; jackknife over {cluster}s, Student's t"
         for quantity, interval in estimates.items():
             yield common | {"quantity": quantity} | interval.columns()

@@ -1,4 +1,4 @@
-"""Error of a score from few orderings: the best ones, random ones, and pairs of an ordering and its reverse."""
+"""Error of scores from few orderings."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,16 +25,13 @@ log = logging.getLogger(__name__)
 
 
 class Arm(NamedTuple):
-    """Errors of one way to choose orderings.
+    """Errors of one way to choose orderings, for q rising `sizes`.
 
     Attributes:
-        sizes: numbers of orderings, rising, shape (q,).
-        squares: sum of squared errors over the items of each group, shape (n_groups, q).
-        least: the same sums if no difference between reads counts as chance.
-        draws: `squares`, summed over all groups of each resample, shape (resamples, q).
-        least_draws: `least`, summed over all groups of each resample, shape (resamples, q).
-        choice: indices of sets of orderings, shape (n_folds + 1, q): for each fold the set in which it is scored, then
-            the set that all groups together choose.
+        squares: squared errors summed over each group's items, shape (n_groups, q).
+        least: the same if no difference between reads counts as chance.
+        draws, least_draws: both, summed over the groups of each resample, shape (resamples, q).
+        choice: set of orderings in which each fold is scored, then the choice of all groups, shape (n_folds + 1, q).
     """
 
     sizes: np.ndarray
@@ -49,8 +46,8 @@ class Errors(NamedTuple):
     """Root mean square errors of a design, or differences or ratios of such errors.
 
     Attributes:
-        parts: values over all groups, then without each part of the groups, shape (1 + n_parts, q).
-        draws: values in each resample of groups, shape (resamples, q).
+        parts: over all groups, then without each part of the groups, shape (1 + n_parts, q).
+        draws: in each resample of groups, shape (resamples, q).
         chosen: True if data choose the orderings, anew in each resample.
     """
 
@@ -70,31 +67,11 @@ def estimate(
     subsets_per_size: int = 1000,
     temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> pd.DataFrame:
-    """Error of the mean of k reads in k different orderings, compared with the item's mean over all orderings.
+    """Error of the mean of k reads in k orderings, up to twice the number of levels, against the mean over all.
 
-    Returns:
-        One row per combination of `KEYS`, `readout`, `design`, number of reads `k` (up to twice the number of levels)
-        and `quantity`; intervals are over groups (`cluster`).
-
-        `design` says which orderings are read:
-
-        - ``best``: the set with the least error in the other folds.
-        - ``best_pairs``: the best set among the sets that contain the reverse of each of their orderings.
-        - ``random``: any k orderings, in expectation over the choice.
-        - ``pairs``: any k / 2 orderings with their reverses, in expectation over the choice.
-        - ``usual``: the ordering 1 to n, and for two reads also its reverse.
-        - ``balanced``: a half of the orderings, with each score once at each position; squared errors are averaged over
-          both halves.
-
-        `quantity` is one of:
-
-        - ``rmse``: error against the mean that all orderings would have if each were read infinitely often.
-        - ``rmse_least``: error against the mean of the given reads; nothing counts as chance.
-        - ``over_random``, ``over_best``: ``rmse`` minus the ``rmse`` of equally many random, or best, orderings.
-        - ``ratio``: ``rmse`` divided by the ``rmse`` of equally many random orderings.
-        - ``needed``: least k from which on ``rmse`` is at most `target_error`; NaN if the largest k does not suffice.
-
-    Source: ours.
+    ``random`` and ``pairs`` are in expectation over the choice; ``balanced`` averages squared errors over both halves.
+    ``rmse_least`` counts nothing as chance. ``over_...`` and ``ratio`` compare with as many random or best orderings;
+    ``needed`` is the least k from which on ``rmse`` is at most `target_error` (NaN: none).
     """
     parts: list[tuple[Row, Row]] = []
     for block in blocks.blocks(scores):
@@ -117,14 +94,12 @@ def estimate(
     header = [*KEYS, "readout", "cluster", "design", "k", "quantity", "estimate", "ci_low", "ci_high", "orderings"]
     header += ["n_same", "n_pairs", "n_folds", "n_sets", "complete", "known_from", "target", "n_items", "n_incomplete"]
     types = {"orderings": "str"} | dict.fromkeys(("n_same", "n_pairs", "n_sets"), "float64")
-    table = tidy.from_parts(parts, [*header, "n_clusters", "method"], types)
+    table = tidy.join_parts(parts, [*header, "n_clusters", "method"], types)
     return table.assign(confidence=confidence, seed=seed)
 
 
 def arms(reads: ByOrdering, sets: subsets.Choices, fold: np.ndarray, weights: np.ndarray) -> dict[str, Arm]:
-    """Errors of each design, as a dictionary from the design's name."""
-
-    def without_choice(sizes: np.ndarray, tables: Sequence[np.ndarray]) -> Arm:
+    def fixed_arm(sizes: np.ndarray, tables: Sequence[np.ndarray]) -> Arm:
         return Arm(sizes, tables[0], tables[1], weights @ tables[0], weights @ tables[1])
 
     group, count = reads.group, np.bincount(reads.group)
@@ -143,17 +118,17 @@ def arms(reads: ByOrdering, sets: subsets.Choices, fold: np.ndarray, weights: np
         of_design[name] = Arm(sizes, held[0], held[1], of_draws[0], of_draws[1], np.column_stack(choice))
     sizes = np.unique(sets.sizes)
     at_random = [subsets.random_squares(reads.means, chance, sizes) for chance in both]
-    of_design[RANDOM] = without_choice(sizes, [resampling.sum_units(part, group) for part in at_random])
+    of_design[RANDOM] = fixed_arm(sizes, [resampling.sum_units(part, group) for part in at_random])
     sizes = sizes[sizes % 2 == 0]
     in_pairs = [subsets.pair_squares(reads.means, chance, reads.reverse, sizes) for chance in both]
     tables = [resampling.sum_units(part, group) for part in in_pairs if part is not None]
     if tables:
-        of_design[PAIRS] = without_choice(sizes, tables)
+        of_design[PAIRS] = fixed_arm(sizes, tables)
     for name, masks in _named(reads):
         of_masks = [subsets.group_squares(reads.means, chance, masks, group) for chance in both]
         if name == "balanced":
             of_masks, masks = [part.mean(axis=1, keepdims=True) for part in of_masks], masks[:1]
-        of_design[name] = without_choice(masks.sum(axis=1), of_masks)
+        of_design[name] = fixed_arm(masks.sum(axis=1), of_masks)
     return of_design
 
 
@@ -186,9 +161,9 @@ def _rows(
         places: np.ndarray = arm.sizes - 1
         shared: Row = {"design": name}
         described: Row = {"k": arm.sizes.astype(float)} | _about(name, arm, reads, sets)
-        own = _interval(rmse, count, confidence, of_logarithm=True)
-        yield shared | {"quantity": "rmse"}, described | own
-        least = own
+        rmse_row = _interval(rmse, count, confidence, of_logarithm=True)
+        yield shared | {"quantity": "rmse"}, described | rmse_row
+        least = rmse_row
         if not reads.known_from:
             of_least = _root_means(arm.least, count), _roots(arm.least_draws, weights @ count)
             least = _interval(Errors(*of_least, rmse.chosen), count, confidence, of_logarithm=True)
@@ -204,7 +179,7 @@ def _rows(
                 yield shared | {"quantity": quantity}, described | _interval(difference, count, confidence)
         if name != RANDOM:
             with np.errstate(invalid="ignore", divide="ignore"):
-                tables = [own / other[:, places] for own, other in zip(rmse[:2], errors[RANDOM][:2], strict=True)]
+                tables = [error / other[:, places] for error, other in zip(rmse[:2], errors[RANDOM][:2], strict=True)]
             is_measured = ~np.isnan(tables[0][0])
             if is_measured.any():
                 ratio = Errors(tables[0][:, is_measured], tables[1][:, is_measured], rmse.chosen)
@@ -212,7 +187,7 @@ def _rows(
                 yield shared | {"quantity": "ratio"}, of_known | _interval(ratio, count, confidence, of_logarithm=True)
         if name in (BEST, BEST_PAIRS, RANDOM, PAIRS):
             low = np.where(np.isnan(least["ci_low"]), least["estimate"], least["ci_low"])
-            least_k = subsets.needed(arm.sizes, own["estimate"], low, own["ci_high"], target)
+            least_k = subsets.needed(arm.sizes, rmse_row["estimate"], low, rmse_row["ci_high"], target)
             ends = dict(zip(("estimate", "ci_low", "ci_high"), least_k, strict=True))
             columns: Row = {key: np.array([value]) for key, value in ends.items()}
             yield shared | {"quantity": "needed"}, columns | {"method": "ends of the intervals of rmse"}
@@ -229,7 +204,6 @@ def _roots(sums: np.ndarray, items: np.ndarray) -> np.ndarray:
 
 
 def _interval(errors: Errors, count: np.ndarray, confidence: float, *, of_logarithm: bool = False) -> Row:
-    """Columns of estimates with their intervals."""
     sizes = resampling.part_sizes(np.repeat(np.arange(len(count)), count))
     scales: dict[str, Any] = {"scale": np.log, "back": np.exp} if of_logarithm else {}
     if not errors.chosen:
@@ -242,7 +216,6 @@ def _interval(errors: Errors, count: np.ndarray, confidence: float, *, of_logari
 
 
 def _about(name: str, arm: Arm, reads: ByOrdering, sets: subsets.Choices) -> Row:
-    """Columns on the choice of orderings for each size, such as the number of folds that agree; each of shape (q,)."""
     texts: np.ndarray = np.full(len(arm.sizes), "", dtype=object)
     nothing = np.full(len(arm.sizes), np.nan)
     columns: Row = {"orderings": texts, "n_same": nothing, "n_pairs": nothing}

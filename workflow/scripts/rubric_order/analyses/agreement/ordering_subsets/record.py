@@ -53,7 +53,7 @@ RESULT = Result(
         " which repeats give as well.",
     ),
     figure=Shown(
-        block={**v.by_strategy(v.IN_ONE_SET), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
+        block={**v.strategy_rows(v.IN_ONE_SET), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
         caption="Error of the mean of one read in each of k orderings, in points (root mean square), against the mean"
         " that all orderings of strategy {strategy} would have if each were read infinitely often. Random orderings are"
         " any k. Any pairs are orderings with their reverses.",

@@ -1,4 +1,4 @@
-"""Rank reversal: change of the ranking of competing candidates with the order of the options, see `rankings`."""
+"""Reversal of rankings, see `rankings`."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -50,7 +50,7 @@ def halves(
 def halves_of_two(
     dealt: list[np.ndarray | None], same: np.ndarray, size: int, count: int, *, rng: np.random.Generator
 ) -> list[np.ndarray]:
-    """Halves of two strategies. Their first halves share no answer, and neither do their second halves."""
+    """Halves of two strategies: neither first halves nor second halves share an answer."""
     # First the strategy that leaves less choice: a strategy with repeated orderings, or else the one with fewer reads.
     first, second = sorted((0, 1), key=lambda place: (not repeated(dealt[place]), same.shape[place]))
     drawn = {first: halves(same.shape[first], size, count, ordering=dealt[first], rng=rng)}
@@ -60,7 +60,6 @@ def halves_of_two(
 
 
 def same_answers(ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """True where reads of two strategies share an answer: they have the same ordering and the same repeat index."""
     repeat, other_repeat = (
         np.tril(numbers[..., :, None] == numbers[..., None, :], -1).sum(axis=-1) for numbers in (ordering, other)
     )
@@ -68,7 +67,7 @@ def same_answers(ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def aligned(values: np.ndarray, ordering: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Reorder reads of items: a read that shares an answer with another strategy's read moves to that read's column."""
+    """Reads reordered so that a read that shares an answer with the other strategy's stands in that read's column."""
     same = np.zeros((*ordering.shape, ordering.shape[1]), dtype=bool)
     same[..., : len(other)] = same_answers(ordering, other[None, : ordering.shape[1]])
     source, taken, matched = same.argmax(axis=1), same.any(axis=1), same.any(axis=2)
@@ -77,12 +76,10 @@ def aligned(values: np.ndarray, ordering: np.ndarray, other: np.ndarray) -> np.n
 
 
 def largest_half(k: int, ordering: np.ndarray | None) -> int:
-    """Largest number of reads, out of k, that each of two subsets can have, see `halves`."""
     return int((np.unique(ordering, return_counts=True)[1] // 2).sum()) if repeated(ordering) else k // 2
 
 
 def repeated(ordering: np.ndarray | None) -> bool:
-    """True if there are several orderings, each read more than once; see `halves`."""
     if ordering is None:
         return False
     counts = np.unique(ordering, return_counts=True)[1]
@@ -90,15 +87,14 @@ def repeated(ordering: np.ndarray | None) -> bool:
 
 
 def orderings_of(block: blocks.Block) -> np.ndarray:
-    """Ordering of each read, as a number whose digits are the options, shape (m, K); -1 where there is no read."""
-    shown, number = block.orderings
+    """Ordering of each read as a number whose digits are the options, shape (m, K); -1 without a read."""
+    orderings, number = block.orderings
     codes = np.full((len(block.items), int(block.column.max()) + 1), -1)
-    codes[block.item, block.column] = (shown @ max(10, block.n) ** np.arange(block.n - 1, -1, -1))[number]
+    codes[block.item, block.column] = (orderings @ max(10, block.n) ** np.arange(block.n - 1, -1, -1))[number]
     return codes
 
 
 def shared_ordering(orderings: np.ndarray) -> np.ndarray | None:
-    """Ordering of each read, shape (K,); None if items differ in the ordering of a read. See `orderings_of`."""
     of_read = orderings.max(axis=0)
     return of_read if ((orderings == of_read) | (orderings < 0)).all() else None
 
@@ -108,21 +104,11 @@ def estimate(
 ) -> pd.DataFrame:
     """Change of the ranking of candidates from one strategy to another, beside the change within a strategy.
 
-    Returns:
-        One row per judge, dataset, scale, readout, pair of strategies (`strategy`, `other`), `comparison` and
-        `quantity`. Quantities are those of `rankings.Rankings`; ``top1_random`` is given only for comparison
-        ``between``. A quantity is averaged over the `n_defined` prompts for which it is defined, in `n_groups` groups.
-        `n_prompts` prompts have at least two candidates.
+    Quantities of `rankings.Rankings`, means over the `n_defined` prompts that define them. `comparison`: ``between``
+    all reads, ``between_halves`` with `k` reads each, ``within_strategy`` and ``within_other`` between halves of one,
+    ``excess`` over what `agreement_by_noise` expects.
 
-        `comparison` is one of:
-
-        - ``between``: all reads of the two strategies (`k`, `k_other`), as in Xu et al. (2026).
-        - ``between_halves``: a half of each strategy, with `k` reads each.
-        - ``within_strategy``, ``within_other``: two halves of one strategy, with `k` reads each.
-        - ``excess``: the reversal between halves of the two strategies, minus the reversal that `agreement_by_noise`
-          expects from the reversal within each strategy.
-
-    Source: Xu et al. (2026), Sections 4.4 and 5.6, Table 7; the halves, and all intervals, are ours.
+    Source: Xu et al. (2026), Sections 4.4 and 5.6, Table 7; halves and intervals are ours.
     """
     parts = []
     shared = [key for key in KEYS if key != "strategy"]
@@ -139,7 +125,7 @@ def estimate(
     columns = [*shared[:-1], "strategy", "other", "n", "readout", "comparison", "quantity", "estimate", "ci_low"]
     columns += ["ci_high", "p", "p_noise", "k", "k_other", "independent", "n_defined", "n_prompts", "n_groups"]
     types = {"k": "int64", "k_other": "int64", "independent": "bool"}
-    table = tidy.from_parts(parts, columns, types, [*shared[:-1], "strategy", "other", "n", "readout"])
+    table = tidy.join_parts(parts, columns, types, [*shared[:-1], "strategy", "other", "n", "readout"])
     method = f"jackknife over groups, Student's t; {halvings} halvings; expected agreement by Greiner's relation; "
     method += "p one-sided, of ties two-sided"
     return multiplicity.adjust(table.assign(method=method, confidence=confidence, seed=seed))
@@ -186,7 +172,6 @@ def _compare_blocks(
 def _rows(
     compared: dict[str, np.ndarray], competing: np.ndarray, unit: np.ndarray, *, confidence: float
 ) -> Iterator[tuple[str, Row]]:
-    """Means over prompts of each comparison, and their excess, with intervals over groups."""
     least = np.array([_LEAST.get(name, 0.0) for name in QUANTITIES])
     unknown = np.full(len(QUANTITIES), np.nan)
     for comparison, table in compared.items():
@@ -235,7 +220,7 @@ def _beyond_noise(place: int, means: np.ndarray) -> tuple[np.ndarray, np.ndarray
         return (1 - by_chance) * (rankings.agreement_by_noise(one, other) - between), one - other
     if place == REVERSED:
         untied = [1 - tied for tied in parts[1::2]]
-        one, other, between = (1 - 2 * part / told for part, told in zip(parts[::2], untied, strict=True))
+        one, other, between = (1 - 2 * part / share for part, share in zip(parts[::2], untied, strict=True))
         return untied[-1] * (rankings.agreement_by_noise(one, other) - between) / 2, one - other
     one, other, between = parts
     return between - (one + other) / 2, one - other

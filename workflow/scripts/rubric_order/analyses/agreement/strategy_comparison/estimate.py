@@ -1,4 +1,4 @@
-"""Comparison of strategies by their agreement with people: paired differences of correlations."""
+"""Differences of strategies' agreement with people."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -30,15 +30,13 @@ QUANTITIES = ("pearson", "spearman", "order", "averaging", "averaging_baseline")
 def paired_rank_difference(
     first: np.ndarray, second: np.ndarray, human: np.ndarray, clusters: np.ndarray, *, confidence: float
 ) -> Row:
-    """Spearman's rho of a first score with human scores, minus rho of a second score, over the same items."""
     one, other = (agreement.Compared(scores, human, clusters).parts("spearman") for scores in (first, second))
-    return _by_jackknife(one - other, clusters, confidence)
+    return _jackknife_row(one - other, clusters, confidence)
 
 
 def paired_differences(
     first: np.ndarray, second: np.ndarray, human: np.ndarray, clusters: np.ndarray, *, confidence: float
 ) -> dict[str, dict[str, Any]]:
-    """Difference of two mean scores' correlations with human scores, and the parts of this difference."""
     one, two = (averaging.agreement(values, human, clusters) for values in (first, second))
     parts = {
         "pearson": one.mean - two.mean,
@@ -46,11 +44,10 @@ def paired_differences(
         "averaging": one.mean - one.single,
         "averaging_baseline": two.mean - two.single,
     }
-    return {name: _by_jackknife(values, clusters, confidence) for name, values in parts.items()}
+    return {name: _jackknife_row(values, clusters, confidence) for name, values in parts.items()}
 
 
-def _by_jackknife(values: np.ndarray, clusters: np.ndarray, confidence: float) -> Row:
-    """A difference with its interval and p-value."""
+def _jackknife_row(values: np.ndarray, clusters: np.ndarray, confidence: float) -> Row:
     sizes = resampling.part_sizes(clusters)
     if len(values) == len(sizes) + 1 and np.abs(values).max() < ROUNDING:  # the same reads, averaged
         several = len(sizes) > 1
@@ -62,13 +59,9 @@ def _by_jackknife(values: np.ndarray, clusters: np.ndarray, confidence: float) -
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """Difference between the correlations with human scores of two strategies, for each pair of strategies of a study.
+    """Correlation with human scores under `strategy` less that under `baseline`, on the items that both have scored.
 
-    Returns:
-        One row per study, judge, profile, dataset, scale, criterion (``all``: pooled), readout, `cluster`, `strategy`,
-        `baseline` and `quantity`. `quantity` is ``pearson`` or ``spearman``: the correlation of the strategy minus the
-        correlation of the baseline, over the `n_items` items that both have scored. Intervals and `p` are from a
-        jackknife over clusters, with Student's t of `df` degrees of freedom, see `resampling.degrees`.
+    Jackknife over clusters; Student's t with `resampling.degrees`. Criterion ``all`` is pooled.
     """
     by = [key for key in KEYS if key != "strategy"]
     by_setting: dict[tuple[Any, ...], dict[str, _Read]] = {}
@@ -77,8 +70,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
             items = item_scores.item_scores(block, readout).scored
             if len(items):
                 key = (*(block.keys[name] for name in by), readout)
-                read = _Read(items, pd.Index(block.items["item_id"].iloc[items.row]), block.matrix(column)[items.row])
-                by_setting.setdefault(key, {})[block.keys["strategy"]] = read
+                sample = _Read(items, pd.Index(block.items["item_id"].iloc[items.row]), block.matrix(column)[items.row])
+                by_setting.setdefault(key, {})[block.keys["strategy"]] = sample
     rows: list[Row] = []
     for key, of_strategy in by_setting.items():
         setting = dict(zip([*by, "readout"], key, strict=True))
@@ -92,25 +85,18 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
                 rows += _compared(name, first.take(chosen), second.take(chosen), confidence=confidence)
     columns = [*KEYS, "baseline", "criterion", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"]
     columns += ["df", "effective_clusters", "same_repeats", "flag", "n_items", "n_clusters", "method"]
-    table = tidy.from_rows(rows, columns)
+    table = tidy.make_table(rows, columns)
     return multiplicity.adjust(table.assign(confidence=confidence))
 
 
 class _Read(NamedTuple):
-    """Items read under one strategy.
-
-    Attributes:
-        items: the items.
-        ids: ids of the items, shape (n_items,).
-        reads: score of each item in each read, shape (n_items, K); NaN for a read without a score.
-    """
+    """Items read under one strategy; `reads` has shape (n_items, K), NaN without a score."""
 
     items: ItemScores
     ids: pd.Index
     reads: np.ndarray
 
     def take(self, chosen: np.ndarray) -> "_Read":
-        """Some of the items, see `item_scores.ItemScores.take`."""
         return _Read(self.items.take(chosen), self.ids[chosen], self.reads[chosen])
 
 

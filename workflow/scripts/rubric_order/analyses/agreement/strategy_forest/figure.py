@@ -36,9 +36,9 @@ def draw(human_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: L
     present_in = set(zip(chosen["dataset"], chosen["readout"], strict=True))
     panels = [(d, r) for r in view.readouts for d in chosen["dataset"].unique() if (d, r) in present_in]
     height = layout.height_in * len(judges) + style.scaled(0.35)
-    figure, axes, shown = style.panels(len(panels), layout, height_in=height)
+    figure, axes, used_axes = style.panels(len(panels), layout, height_in=height)
     figure.set_figheight(figure.get_figheight() + style.scaled(0.55))
-    for axis, (dataset, readout) in zip(shown, panels, strict=True):
+    for axis, (dataset, readout) in zip(used_axes, panels, strict=True):
         block, block_items = (rows_with(part, dataset=dataset, readout=readout) for part in (chosen, items))
         _draw_panel(axis, block, block_items, present, judges)
         axis.set_title(f"{labels.dataset(dataset)}{READOUTS[readout]} ({style.count_range(block['n_items'])} items)")
@@ -46,7 +46,7 @@ def draw(human_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: L
     axes[0, 0].set_yticks(range(len(judges)), [labels.judge(judge) for judge in judges])
     low, high = axes[0, 0].get_xlim()
     if low < 0 < high:
-        for axis in shown:
+        for axis in used_axes:
             axis.axvline(0, zorder=0, **style.no_effect())
     figure.supxlabel(f"{QUANTITIES[quantity]} with {labels.gold_scores}")
     style.legend_above(figure)

@@ -1,4 +1,4 @@
-"""Factors that consistency and fairness depend on: the stepwise regression of Shi et al."""
+"""Stepwise regression of consistency and fairness."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -27,24 +27,13 @@ SHARED = ["study", "profile", "condition", "strategy", "n"]
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Last step of a stepwise search for the factors on which the outcomes of cells (judge, candidate, task) depend.
+    """Last step of a stepwise search over cells (judge, candidate, task): `stepwise.search`, `stepwise.removals`.
 
-    Returns:
-        One row per study, profile, condition, strategy, dataset (``all``: all datasets together), `outcome`, `gap` and
-        `removed` term. `judge` is ``all``. Each row has the results of `stepwise.removals` for the model that
-        `stepwise.search` chose, without the removed term; `removed` is ``none`` for the whole chosen model. A term
-        without a row was not chosen, or has a single value.
+    `removed` ``none`` is the chosen model. `offered` terms: judge, candidate, task, quality gap (win rate from 1/n) and
+    mean lengths in thousands of characters: candidate's texts (`output_length`), question (`input_length`), both
+    (`prompt_length`).
 
-        `offered` lists the terms that the search began with, separated by blanks:
-
-        - The judge, the candidate and the task.
-        - The quality gap: the distance of the candidate's win rate from 1/n.
-        - Three mean lengths in thousands of characters, where they are known: of the candidate's texts
-          (`output_length`), of the questions (`input_length`), and of question and both texts together
-          (`prompt_length`).
-
-    Source: Shi et al., Judging the Judges, Appendix E. Rows are treated as independent, although cells of one question
-    set are not.
+    Source: Shi et al., Judging the Judges, Appendix E. Rows count as independent, although cells share questions.
     """
     parts = [_cells(keys, block, forms) for keys, block in blocks_by([*KEYS, "benchmark"], scores)]
     cells = pd.concat([part for part in parts if len(part)], ignore_index=True) if any(map(len, parts)) else None
@@ -53,14 +42,14 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
         common = dict(zip(SHARED, key, strict=True)) | {"judge": EVERY}
         datasets = sorted(block["dataset"].unique())
         for dataset in [EVERY, *datasets] if len(datasets) > 1 else datasets:
-            chosen = _with_gaps(block if dataset == EVERY else block[block["dataset"] == dataset])
+            chosen = _add_gaps(block if dataset == EVERY else block[block["dataset"] == dataset])
             rows += (common | {"dataset": dataset} | row for row in _searched(chosen))
     columns = [*KEYS, "outcome", "gap", "removed", "df", "sum_of_squares", "rss", "aic", "n_cells", "offered"]
-    return tidy.from_rows_with_gaps(rows, columns, {"gap": "str"})
+    return tidy.make_table_with_gaps(rows, columns, {"gap": "str"})
 
 
 def _cells(about: Row, block: pd.DataFrame, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """One row per cell of a judge, with its measures; no rows if candidates are not compared with one baseline."""
+    """One row per cell of a judge; no rows if candidates are not compared with one baseline."""
     block = block[block["candidate"].notna()]
     if block.empty:
         return block
@@ -89,7 +78,7 @@ def _cells(about: Row, block: pd.DataFrame, forms: Mapping[str, Sequence[str]]) 
     return means.dropna(subset=MEASURES).assign(**{key: about[key] for key in SHARED})
 
 
-def _with_gaps(cells: pd.DataFrame) -> pd.DataFrame:
+def _add_gaps(cells: pd.DataFrame) -> pd.DataFrame:
     expected = 1 / cells["n"]
     of_cell = cells.groupby([name for name in CELL if name != "judge"])["win_rate"]
     others = of_cell.transform("size") - 1

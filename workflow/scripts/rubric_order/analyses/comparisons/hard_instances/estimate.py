@@ -14,19 +14,10 @@ LEAST_JUDGES = 3
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """Difficulty of judging each comparison, from all judges of a study and dataset together.
+    """Difficulty of each comparison that three judges or more have all read in every order.
 
-    Returns:
-        One row per comparison that all judges have read in every order, if there are at least three judges, with
-        `judge` ``all`` and `benchmark`, `unit_id`, `group_id`, `task`, `candidate`. Columns are:
-
-        - `disagreement`: number of judges that do not make the commonest choice, as a mean over orders.
-        - `n_judges`: number of judges.
-        - `consistent`: share of judges with the same winner in all orders, or a tie in all, among the judges with a
-          choice in each order.
-        - `win_rate`: win rate of the candidate that is compared with a baseline, or of the first candidate if there is
-          no baseline.
-        - `gap`: distance of `win_rate` from 1/p.
+    `disagreement`: number of judges off the commonest choice, mean over orders. `consistent`: share of judges with one
+    winner, or a tie, in all orders. `gap`: `win_rate` from 1/p.
 
     Source: Shi et al., Judging the Judges, Appendix C.2 and Section 2.3.
     """
@@ -67,7 +58,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, forms: Mapping[st
     columns = [*KEYS, "benchmark", "unit_id", "group_id", "task", "candidate", "disagreement", "n_judges"]
     columns += ["consistent", "win_rate", "gap"]
     table = pd.concat(parts) if parts else pd.DataFrame(columns=columns)
-    return tidy.from_rows_with_gaps(table.to_dict("records"), columns)
+    return tidy.make_table_with_gaps(table.to_dict("records"), columns)
 
 
 def _mean(values: np.ndarray) -> np.ndarray:

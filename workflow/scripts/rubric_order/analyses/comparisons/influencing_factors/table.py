@@ -39,8 +39,8 @@ def _factors(chosen: pd.DataFrame) -> list[Row]:
     rows: list[Row] = []
     for factor, (levels, term) in FACTORS.items():
         gains = {of: float(rise.get(term, 0.0)) if term in offered else float("nan") for of, rise in rises.items()}
-        kept = [any(gains.get((name, outcome), 0) > 0 for outcome in OUTCOMES) for name in datasets]
-        marked = term in offered and bool(datasets) and all(kept)
+        in_model = [any(gains.get((name, outcome), 0) > 0 for outcome in OUTCOMES) for name in datasets]
+        marked = term in offered and bool(datasets) and all(in_model)
         mark = {level: ("yes*" if marked else "yes") if level in levels else "no" for level in LEVELS}
         significant = ("yes" if marked else "no") if term in offered else "not known"
         row = {"factor": factor, **mark, "significant": significant, "datasets": datasets}

@@ -1,4 +1,4 @@
-"""Agreement among judges that compare candidates, and the results of their majority."""
+"""Agreement among judges, and their majority."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -24,21 +24,8 @@ def estimate(
 ) -> pd.DataFrame:
     """Agreement of each pair of judges, disagreement among all judges, and consistency of their majority.
 
-    Returns:
-        One row per estimate, by `KEYS`, `benchmark`, `other`, `quantity` and `level`.
-
-        A row for a judge and an `other` judge has one of these quantities:
-
-        - ``agreement``: share of prompts with the same choice, among the prompts in which both judges make a choice.
-        - ``agreement_decided``: ``agreement`` among the prompts in which neither judge calls a tie.
-        - ``kappa``: agreement beyond chance, see `judge_panels.kappa`.
-
-        `level` is a number of judges:
-
-        - ``at_most``: share of prompts in which at most this many judges deviate from the commonest choice.
-        - ``consistency``: position consistency of the judges over the comparisons in which this many judges deviate in
-          the order with most deviating judges, if there are such comparisons.
-        - ``mean_consistency``, without a level: mean over judges and the comparisons valid for each judge.
+    ``kappa`` is `judge_panels.kappa`. By `level` (a number of judges): ``at_most`` this many deviate from the commonest
+    choice; ``consistency`` where this many deviate in the order with most. ``mean_consistency`` is over judges.
 
     Source: Shi et al., Judging the Judges, Appendix C, Figures 3 and 4; kappa, the majority and intervals are ours.
     """
@@ -52,7 +39,7 @@ def estimate(
         rows += (panel.about | row | _flag(row) for part in parts for row in part)
     columns = [*KEYS, "benchmark", "other", "quantity", "level", "estimate", "ci_low", "ci_high"]
     columns += ["n_judges", "n_values", "n_clusters", "flag"]
-    return tidy.from_rows_with_gaps(rows, columns, {"level": "Int64"}).assign(confidence=confidence)
+    return tidy.make_table_with_gaps(rows, columns, {"level": "Int64"}).assign(confidence=confidence)
 
 
 def _flag(row: Row) -> Row:
@@ -107,11 +94,11 @@ def _disagreement(panel: Panel, confidence: float) -> Iterator[Row]:
 
 
 def _majority(panel: Panel, confidence: float) -> Iterator[Row]:
-    units, rows, shown = panel.series()
+    units, rows, by_place = panel.series()
     if units.empty:
         return
     winners = judge_panels.majority(panel.winners, panel.p)[rows]
-    at = np.argmax(shown == winners[..., None], axis=2) + 1
+    at = np.argmax(by_place == winners[..., None], axis=2) + 1
     places = np.where(winners > series.TIE, at, winners)
     group = pd.factorize(units["group_id"])[0]
     common = {"judge": MAJORITY, "other": "", "n_judges": len(panel.judges)}
@@ -119,8 +106,8 @@ def _majority(panel: Panel, confidence: float) -> Iterator[Row]:
     yield common | {"quantity": "position_consistency"} | _row(ratio)
     ratio = shares.mean(series.leaning(places, winners, p=panel.p), group, confidence, bounds=(-1, 1))
     yield common | {"quantity": "preference_fairness"} | _row(ratio)
-    fit, told = series.place_preference(winners, shown, group)
+    fit, n_values = series.place_preference(winners, by_place, group)
     interval = Interval.of(fit.interval(series.first_last(panel.p), confidence))
     count = 0 if fit.problem else cluster_robust.counted(fit.influence)
-    row = {"quantity": "first_last", "n_values": told, "n_clusters": count, "flag": ", ".join(fit.flags)}
+    row = {"quantity": "first_last", "n_values": n_values, "n_clusters": count, "flag": ", ".join(fit.flags)}
     yield common | row | interval.columns()

@@ -50,8 +50,8 @@ def draw(judge_agreement: pd.DataFrame, *, view: View, layout: Layout, labels: L
             axis.grid(visible=False)
             for (y, x), value in np.ndenumerate(values):
                 if x != y and not np.isnan(value) and written:
-                    shown, colour = f"{value:.2f}".replace("0.", ".", 1), style.ink(image, value)
-                    axis.text(x, y, shown, ha="center", va="center", fontsize=letters, color=colour)
+                    text, colour = f"{value:.2f}".replace("0.", ".", 1), style.ink(image, value)
+                    axis.text(x, y, text, ha="center", va="center", fontsize=letters, color=colour)
             if not written:
                 figure.colorbar(image, ax=axis, orientation="horizontal", pad=0.02, aspect=12)
             usual = FontProperties(size=plt.rcParams["xtick.labelsize"]).get_size_in_points()

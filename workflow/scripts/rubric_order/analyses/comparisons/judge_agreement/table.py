@@ -18,7 +18,7 @@ def _rows(judge_agreement: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(flag=join_flags(rows, select(chosen, quantity="first_last"), KEYS, "beta:"))
 
 
-def _with_mean(rows: pd.DataFrame) -> pd.DataFrame:
+def _add_mean(rows: pd.DataFrame) -> pd.DataFrame:
     ends = {f"position_consistency{end}": f"mean_consistency{end}" for end in ENDS.values()}
     return rows.assign(**{name: rows[name].fillna(rows[mean]) for name, mean in ends.items()})
 
@@ -36,5 +36,5 @@ TABLE = Table(
         Estimated("first_last", "+.2f", name="beta", missing=""),
         *texts(n_judges="judges", n_values="prompts", flag="flag"),
     ],
-    printed=_with_mean,
+    printed=_add_mean,
 )

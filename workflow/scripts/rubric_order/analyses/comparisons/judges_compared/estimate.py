@@ -1,4 +1,4 @@
-"""Differences between judges of comparisons, over the comparisons that both have read, and self-preference."""
+"""Differences between judges, and self-preference."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -25,20 +25,12 @@ def estimate(
     forms: Mapping[str, Sequence[str]],
     families: Mapping[str, Sequence[str]],
 ) -> pd.DataFrame:
-    """Differences between judges, and the amount by which a judge raises the win rate of its own family.
+    """Consistency and fairness less those of the `other` judge, and ``self_preference``.
 
-    Returns:
-        One row per estimate, by `KEYS`, `benchmark`, `task` (``all``: all tasks together), `other` judge and
-        `quantity`:
+    Self-preference: win rate of the judge's family against other candidates, less the same under the other judges.
 
-        - ``position_consistency`` and ``preference_fairness``: value of the judge minus value of the other judge, over
-          the comparisons in which both have a choice in each order.
-        - ``self_preference`` of a judge with a family: win rate of the family against other candidates under this
-          judge, minus this win rate under other judges, on the same prompts.
-
-    Source: Shi et al., Judging the Judges, Figure 6 (against GPT-4, with t-tests). The design of self-preference is a
-    textbook's: win rates of one family under its own judge and under other judges, on the same pairs. Intervals are
-    ours.
+    Source: Shi et al., Judging the Judges, Figure 6 (against GPT-4, with t-tests); self-preference by a textbook's
+    design. Intervals are ours.
     """
     rows: list[Row] = []
     tables = [scores] if isinstance(scores, pd.DataFrame) else scores
@@ -47,7 +39,7 @@ def estimate(
         rows += (panel.about | row for part in parts for row in part)
     columns = [*KEYS, "benchmark", "task", "other", "quantity", "estimate", "ci_low", "ci_high", "of_judge", "of_other"]
     columns += ["n_values", "n_clusters", "flag"]
-    return tidy.from_rows_with_gaps(rows, columns).assign(confidence=confidence)
+    return tidy.make_table_with_gaps(rows, columns).assign(confidence=confidence)
 
 
 def _differences(panel: Panel, confidence: float) -> Iterator[Row]:
@@ -92,9 +84,10 @@ def _self_preference(panel: Panel, families: Mapping[str, Sequence[str]], confid
     for place, judge in enumerate(panel.judges):
         if not families.get(judge):
             continue
-        own = np.array([[name.startswith(tuple(families[judge])) for name in row] for row in candidates.tolist()])
-        mixed = own.any(axis=1) & ~own.all(axis=1)  # only prompts with the family and with other candidates count
-        values = np.stack([_won(panel.winners[:, k], own) for k in range(len(panel.judges))], axis=1)[mixed]
+        is_family = np.array([[name.startswith(tuple(families[judge])) for name in row] for row in candidates.tolist()])
+        # Only prompts with the family and with other candidates count.
+        mixed = is_family.any(axis=1) & ~is_family.all(axis=1)
+        values = np.stack([_won(panel.winners[:, k], is_family) for k in range(len(panel.judges))], axis=1)[mixed]
         others = [k for k in range(len(panel.judges)) if k != place]
         theirs = {panel.judges[k]: values[:, k] for k in others}
         if len(others) > 1:

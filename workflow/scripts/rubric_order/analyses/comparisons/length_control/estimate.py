@@ -1,4 +1,4 @@
-"""Effect of length on the verdicts of judges that compare pairs, and win rates without this effect."""
+"""Effect of length on verdicts."""
 
 from collections.abc import Iterable, Iterator
 
@@ -36,32 +36,11 @@ SQUARES = "least squares of log-probabilities; sandwich CR3 over groups, Student
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """Dependence of verdicts on the lengths of the texts that are compared.
+    """Dependence of verdicts on the lengths of the texts that are compared (uncut, also in conditions that cut them).
 
-    Returns:
-        One row per estimate, by `KEYS` (with `varied` in place of the condition), `benchmark`, `readout`, `candidate`
-        (``all``: all candidates) and `quantity`. Lengths are the lengths of the texts themselves, also in conditions
-        that cut the texts.
-
-        In the unpadded conditions, `quantity` is one of:
-
-        - ``length``: log-odds that the longer text gains if it is much longer.
-        - ``length_two_steps``: the log-odds of ``length``, but with AlpacaEval's own way to estimate difficulties of
-          questions.
-        - ``length_doubling``: log-odds for each doubling of the ratio of lengths.
-        - ``length_given_people``: ``length`` in a model that also has the difference of human scores.
-        - ``first_place``: log-odds that the first position adds.
-        - ``correlation``: Pearson's r of the difference of lengths with the verdict.
-        - ``longer_wins``: share of the reads that the longer text wins.
-        - ``longer_wins_of_people``: share of the reads in which the longer text wins by human scores.
-        - ``win_rate`` of a candidate: its share of wins, with a tie as a half.
-        - ``win_rate_controlled`` of a candidate: win rate at a difference of lengths of 0.
-        - ``difference`` of a candidate: ``win_rate_controlled`` minus ``win_rate``.
-
-        Rows with `varied` ``padding`` compare the padded conditions with the baseline, pair by pair:
-
-        - ``padding``: log-odds that a text gains from sentences that say nothing and make it 50% longer.
-        - ``padding_share``: increase in the text's share of wins from these sentences.
+    `varied` stands for the condition. ``length_two_steps`` estimates difficulties of questions as AlpacaEval does;
+    ``length_given_people`` has human scores in the model; ``win_rate_controlled`` is at a difference of lengths of 0.
+    ``padding`` and ``padding_share`` compare padded texts (50% longer) with the baseline, pair by pair.
 
     Source: Dubois et al. (2024), see `length_control.design`; padding is ours.
     """
@@ -72,11 +51,11 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         for key, block in table.groupby(keys, sort=True):
             common = dict(zip(keys, key, strict=True))
             for condition, part in block[~block["condition"].isin(PADDED)].groupby("condition", sort=True):
-                rows += (common | {"varied": condition} | row for row in _of_condition(part, confidence))
-            rows += (common | {"varied": PADDING} | row for row in _of_padding(block, confidence))
+                rows += (common | {"varied": condition} | row for row in _condition_rows(part, confidence))
+            rows += (common | {"varied": PADDING} | row for row in _padding_rows(block, confidence))
     columns = [*keys, "varied", "readout", "candidate", "quantity", "estimate", "ci_low", "ci_high", "n_pairs"]
     columns += ["n_clusters", "flag", "method"]
-    return tidy.from_rows(rows, columns).assign(confidence=confidence)
+    return tidy.make_table(rows, columns).assign(confidence=confidence)
 
 
 def _verdicts(block: pd.DataFrame) -> np.ndarray:
@@ -93,10 +72,10 @@ def _log_odds(block: pd.DataFrame) -> np.ndarray:
 
 def _shares(block: pd.DataFrame) -> np.ndarray:
     win_shares = np.full(len(block), np.nan)
-    for read, (row, order) in enumerate(zip(block["position_probabilities"], block["ordering"], strict=True)):
+    for number, (row, order) in enumerate(zip(block["position_probabilities"], block["ordering"], strict=True)):
         if row is not None:
             share = row[0] + (row[2] / 2 if len(row) > 2 else 0.0)
-            win_shares[read] = share if order[0] == 1 else 1 - share
+            win_shares[number] = share if order[0] == 1 else 1 - share
     return win_shares
 
 
@@ -110,7 +89,6 @@ def _places(block: pd.DataFrame) -> np.ndarray:
 
 
 def _pairs(block: pd.DataFrame, verdict: np.ndarray) -> Pairs:
-    """The reads with a verdict, as arrays for the regression."""
     lengths = np.array([list(row) for row in block["lengths"]], dtype=float).reshape(-1, 2)
     candidates = np.array([list(row) for row in block["candidates"]], dtype=object).reshape(-1, 2)
     unique_names, number = np.unique(candidates.astype(str), return_inverse=True)
@@ -130,7 +108,7 @@ def _pairs(block: pd.DataFrame, verdict: np.ndarray) -> Pairs:
     )
 
 
-def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
+def _condition_rows(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
     for readout, values in ((Readout.HARD, _verdicts(block)), (Readout.SOFT, _log_odds(block))):
         has_value = ~np.isnan(values)
         part, values = block[has_value], values[has_value]
@@ -160,14 +138,14 @@ def _of_condition(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
             if quantity == "length" and readout == Readout.HARD and "no strengths" not in notes and not fit.problem:
                 yield from _win_rates(part, some, design, fit, clusters, confidence, readout)
                 if design.side is not None:
-                    told = fit.tells(contrast[last - 2])
-                    value = length_control.two_steps(design, some, clusters) if told else np.nan
+                    identified = fit.tells(contrast[last - 2])
+                    value = length_control.two_steps(design, some, clusters) if identified else np.nan
                     row = {"quantity": "length_two_steps", "estimate": value, "n_clusters": clusters}
-                    row |= {"flag": "no interval" if told else NOT_TOLD, "method": "AlpacaEval's two steps"}
+                    row |= {"flag": "no interval" if identified else NOT_TOLD, "method": "AlpacaEval's two steps"}
                     yield common | row
         if readout == Readout.HARD:
             yield from (common | row for row in _plain(part, pairs, confidence))
-    yield from _of_shares(block, confidence)
+    yield from _share_rows(block, confidence)
 
 
 def _fitted(
@@ -180,8 +158,8 @@ def _fitted(
     return design, some, length_control.fit_difficulties(design, some, clusters).fit
 
 
-def _of_shares(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
-    """The win rates from the probabilities themselves, which can be 0 and 1 in a sure read."""
+def _share_rows(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
+    """Win rates from the probabilities themselves, which can be 0 and 1 in a sure read."""
     values = _shares(block)
     has_value = ~np.isnan(values)
     if not has_value.any():
@@ -195,7 +173,6 @@ def _of_shares(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
 
 
 def _columns(block: pd.DataFrame, pairs: Pairs) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
-    """Dictionary from quantity to columns of the regression: the column of lengths, and further columns or None."""
     lengths = np.array([list(row) for row in block["lengths"]], dtype=float).reshape(-1, 2).clip(min=1)
     scaled = length_control.scaled(pairs)
     columns: dict[str, tuple[np.ndarray, np.ndarray | None]] = {
@@ -278,7 +255,7 @@ def _plain(block: pd.DataFrame, pairs: Pairs, confidence: float) -> Iterator[Row
         yield row | {"n_clusters": ratio.n_clusters, "flag": few, "method": "share; Clopper-Pearson, jackknife's error"}
 
 
-def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
+def _padding_rows(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
     block = block[block["condition"].isin([BASELINE, *PADDED])]
     if block["condition"].nunique() < 2:
         return
@@ -305,7 +282,6 @@ def _of_padding(block: pd.DataFrame, confidence: float) -> Iterator[Row]:
 
 
 def _shares_gained(block: pd.DataFrame, verdict: np.ndarray, padded: np.ndarray, confidence: float) -> Row:
-    """The row of the share of wins that a text gains when it is padded."""
     order = block["ordering"].map(lambda ordering: int(ordering[0]))
     table = pd.DataFrame({"value": verdict, "padded": padded, "order": order.to_numpy()})
     keys = [block["unit_id"].to_numpy(), block["group_id"].to_numpy(), table["order"], table["padded"]]

@@ -1,4 +1,4 @@
-"""Effect of mitigations of position bias on verdicts that can be compared with human scores."""
+"""Policies against position bias."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -34,89 +34,48 @@ VALUES = {1: 1.0, 2: 0.0, series.TIE: 0.5}  # value of a choice to the first can
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """Agreement of pairs' verdicts with human scores under each policy, and the cost of the policy.
+    """Agreement of pairs' verdicts with human scores under each policy, and its `calls` per pair.
 
-    Returns:
-        One row per estimate, by `KEYS`, `benchmark`, `task` (``all``: all tasks together), `policy`, `gap` and
-        `quantity`. `gap` is a range of the difference of human scores, in points. Gap ``all`` has every pair whose
-        human scores differ. `calls` is the number of reads per pair.
+    `gap` is a range of the difference of human scores, in points; ``all``: every pair that they tell apart. A tie
+    counts as a half.
 
-        `policy` is one of:
+    Policies: ``swap_else_tie``: a tie if the orders disagree; ``swap_average``: mean of both; ``one_order_repeated``:
+    mean of k reads; ``overall...`` and ``criteria_...``: majority of overall verdicts, or of those under single
+    criteria, in the canonical order or in both (``_swapped``).
 
-        - ``one_order``: verdict in the canonical order; one call.
-        - ``random_order``: verdict in a random order, in expectation over the draw; one call.
-        - ``swap_else_tie``: verdict of both orders, or a tie if they disagree; two calls.
-        - ``swap_average``: mean verdict of both orders, with a win as 1 and a tie as a half; two calls.
-        - ``one_order_repeated``: mean verdict of the k reads in the canonical order, if a pair is read k times in it; k
-          calls.
+    ``accuracy`` is among pairs with a winner, ``gain`` a difference of ``accuracy_ties_half`` over the same pairs.
+    Reference of ``gain``: for judge ``majority`` a random judge; for ``criteria_combined`` ``overall_repeated``; for
+    ``criteria_swapped`` ``overall_swapped``; for ``overall_repeated`` one overall read; else ``one_order``. None:
+    ``one_order``, ``overall``, ``overall_swapped``, judge ``all``. ``win_rate_noise`` is the error expected by chance
+    of a judge that agrees with people.
 
-        Where criteria are judged one by one, `policy` is one of:
-
-        - ``overall``: overall verdict in the canonical order; one call.
-        - ``overall_repeated``: majority of the overall verdicts of the k reads in the canonical order, if k is above 1;
-          k calls.
-        - ``overall_swapped``: majority of the overall verdicts of all reads in both orders.
-        - ``criteria_combined``: majority of the verdicts under the single criteria in the canonical order; one call per
-          criterion.
-        - ``criteria_swapped``: majority of the verdicts under the single criteria in both orders; two calls per
-          criterion.
-
-        `quantity` is one of:
-
-        - ``coverage``: share of pairs with a winner.
-        - ``accuracy``: among the pairs with a winner, share whose winner is also the winner by human scores.
-        - ``accuracy_ties_half``: share of all pairs whose verdict is right by human scores, with a tie as half right.
-        - ``correlation``: Pearson's r of the verdict (1, a half, 0) with the difference of the human scores.
-        - ``gain``: ``accuracy_ties_half`` of the policy minus ``accuracy_ties_half`` of a reference, over the same
-          pairs, see below.
-        - ``with_overall``: for policies of rubric anchoring, share of pairs with the same verdict as one overall read.
-        - ``length_correlation``: correlation of the verdict with the difference of the lengths of the texts, if the
-          lengths of all texts are given.
-        - ``win_rate_error``: mean absolute difference between the candidates' win rates and their win rates by human
-          scores.
-        - ``win_rate_noise``: expected size of this error by chance alone, for a judge whose win rates agree with
-          people's over all possible questions.
-        - ``consistency``: share of pairs in which the other order would have given the same verdict.
-        - ``first_place``: share of wins of the first position minus that of the second.
-
-        The reference of ``gain`` depends on the policy:
-
-        - Judge ``majority``: a random judge under the same policy.
-        - ``criteria_combined``: ``overall_repeated``; ``criteria_swapped``: ``overall_swapped``.
-        - ``overall_repeated``: a single overall read.
-        - ``one_order``, ``overall``, ``overall_swapped``, and all policies of judge ``all``: no reference, and no gain.
-        - All other policies: ``one_order``.
-
-    Source: ``swap_else_tie`` is from Zheng et al. (2023), Judging LLM-as-a-judge with MT-Bench and Chatbot Arena.
-    ``swap_average`` is from Wang et al. (2023), Large Language Models are not Fair Evaluators. The measures are ours;
-    they distinguish deciding less often from deciding better.
+    Source: Zheng et al. (2023), Judging LLM-as-a-judge with MT-Bench and Chatbot Arena (``swap_else_tie``); Wang et al.
+    (2023), Large Language Models are not Fair Evaluators (``swap_average``); measures are ours.
     """
     rows: list[Row] = []
     shared: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
     for keys, block in blocks_by([*KEYS, "benchmark"], scores):
         if keys["n"] == 2:
             pairs = _pairs(block)
-            rows += _of_judge(keys, pairs, confidence)
+            rows += _judge_rows(keys, pairs, confidence)
             rows += _anchored(keys, block, confidence)
             others = tuple(value for name, value in keys.items() if name != "judge")
             shared.setdefault(others, {})[keys["judge"]] = pairs
     key_columns = [name for name in (*KEYS, "benchmark") if name != "judge"]
     for key, judges in shared.items():
-        rows += _of_judges(dict(zip(key_columns, key, strict=True)), list(judges.values()), confidence)
+        rows += _panel_rows(dict(zip(key_columns, key, strict=True)), list(judges.values()), confidence)
     columns = [*KEYS, "benchmark", "task", "policy", "gap", "quantity", "estimate", "ci_low", "ci_high", "calls"]
     columns += ["n_pairs", "n_clusters", "flag"]
-    return tidy.from_rows_with_gaps(rows, columns, {"gap": "str", "calls": "Int64"}).assign(confidence=confidence)
+    return tidy.make_table_with_gaps(rows, columns, {"gap": "str", "calls": "Int64"}).assign(confidence=confidence)
 
 
 class Policy(NamedTuple):
-    """Verdicts of a policy on some pairs: 1, a half, 0, or values between.
+    """Verdicts of a policy: 1, a half, 0, or values between.
 
     Attributes:
-        name: name of the policy.
         calls: reads per pair.
-        drawn: arrays of verdicts, each array equally probable.
-        turned: for each array of `drawn`, the verdicts that the other order would have given.
-        usual: arrays of verdicts of the policy that `gain` compares with, each equally probable; None without a gain.
+        drawn, turned: equally probable arrays of verdicts, and what the other order would have given.
+        usual: the same of the policy that `gain` compares with; None without a gain.
     """
 
     name: str
@@ -143,13 +102,13 @@ def _pairs(block: pd.DataFrame) -> pd.DataFrame:
     table["reads"] = table["first_reads"].max() if len(table) else 0
     pairs = usable.drop_duplicates("unit_id").set_index("unit_id").loc[table.index]
     human = np.array([list(scores) for scores in pairs["human_scores"]], dtype=float).reshape(-1, 2)
-    kept = table[["first", "second", "first_mean", "second_mean", "reads"]]
+    by_pair = table[["first", "second", "first_mean", "second_mean", "reads"]]
     longer = [float(row[0] - row[1]) if isinstance(row, list | np.ndarray) else np.nan for row in pairs["lengths"]]
-    pairs = pairs[["group_id", "task", "candidates"]].join(kept)
+    pairs = pairs[["group_id", "task", "candidates"]].join(by_pair)
     return pairs.assign(gap=human[:, 0] - human[:, 1], longer=np.array(longer, dtype=float))
 
 
-def _of_judge(about: Row, pairs: pd.DataFrame, confidence: float) -> Iterator[Row]:
+def _judge_rows(about: Row, pairs: pd.DataFrame, confidence: float) -> Iterator[Row]:
     for task, gap, part in _parts(pairs):
         first, second = part["first"].to_numpy(), part["second"].to_numpy()
         policies = list(POLICIES) if not np.isnan(second).any() else ["one_order"]
@@ -173,11 +132,10 @@ def _of_judge(about: Row, pairs: pd.DataFrame, confidence: float) -> Iterator[Ro
 
 
 def _anchored(about: Row, block: pd.DataFrame, confidence: float) -> Iterator[Row]:
-    """The rows of combined verdicts under single criteria, and of overall verdicts; no rows if either is missing."""
     parts = {str(name): part for name, part in block.groupby("criterion", sort=True)}
     if OVERALL not in parts or len(parts) < 3:
         return
-    frames = {name: _by_candidates(_pairs(part)) for name, part in parts.items()}
+    frames = {name: _index_candidates(_pairs(part)) for name, part in parts.items()}
     frames = {name: pairs for name, pairs in frames.items() if len(pairs) and pairs["second"].notna().all()}
     whole = frames.pop(OVERALL, None)
     if whole is None or len(frames) < 2:
@@ -210,12 +168,12 @@ def _most(mean: np.ndarray) -> np.ndarray:
     return (np.sign(np.round(mean - 0.5, 9)) + 1) / 2
 
 
-def _by_candidates(pairs: pd.DataFrame) -> pd.DataFrame:
+def _index_candidates(pairs: pd.DataFrame) -> pd.DataFrame:
     keys = pairs["group_id"] + "\n" + pairs["candidates"].map(lambda names: "\n".join(map(str, names)))
     return pairs.set_index([keys])[~keys.duplicated(keep=False).to_numpy()]
 
 
-def _of_judges(about: Row, judges: list[pd.DataFrame], confidence: float) -> Iterator[Row]:
+def _panel_rows(about: Row, judges: list[pd.DataFrame], confidence: float) -> Iterator[Row]:
     judges = [pairs for pairs in judges if len(pairs) and pairs["second"].notna().all()]
     common = sorted(set.intersection(*(set(pairs.index) for pairs in judges))) if len(judges) >= LEAST_JUDGES else []
     if not common:
@@ -249,12 +207,11 @@ def _parts(pairs: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     tasks = sorted(pairs["task"].unique())
     for task in [EVERY, *(tasks if len(tasks) > 1 else [])] if tasks else []:
         chosen = pairs if task == EVERY else pairs[pairs["task"] == task]
-        for gap, part in _by_gap(chosen):
+        for gap, part in _gap_pairs(chosen):
             yield task, gap, part
 
 
-def _by_gap(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Name and pairs of each gap: first all pairs whose human scores differ, then each range of the difference."""
+def _gap_pairs(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     size = pairs["gap"].abs()
     if not (size > 0).any():
         return
@@ -266,7 +223,6 @@ def _by_gap(pairs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def verdicts(first: np.ndarray, second: np.ndarray, policy: str) -> list[np.ndarray]:
-    """Verdicts of a policy, as equally probable arrays, from the verdicts in the canonical and in the other order."""
     if policy == "one_order":
         return [first]
     if policy == "random_order":
@@ -319,10 +275,10 @@ def _measures(pairs: pd.DataFrame, policy: Policy, confidence: float, *, whole: 
         sign = np.sign(pairs["gap"].to_numpy())
         more = sign * (np.mean(drawn, axis=0) - np.mean(policy.usual, axis=0))
         yield {"quantity": "gain"} | _mean(more, pairs["group_id"].to_numpy(), confidence) | sizes
-    yield from _by_construction(pairs, policy, confidence, sizes)
+    yield from _order_rows(pairs, policy, confidence, sizes)
 
 
-def _by_construction(pairs: pd.DataFrame, policy: Policy, confidence: float, sizes: Row) -> Iterator[Row]:
+def _order_rows(pairs: pd.DataFrame, policy: Policy, confidence: float, sizes: Row) -> Iterator[Row]:
     if policy.name in OF_BOTH_ORDERS:
         yield {"quantity": "consistency", "estimate": 1.0} | sizes
         yield {"quantity": "first_place", "estimate": 0.0} | sizes
@@ -350,7 +306,6 @@ def _correlation(value: np.ndarray, gap: np.ndarray, group: np.ndarray, confiden
 
 
 def _win_rate_error(pairs: pd.DataFrame, value: np.ndarray) -> tuple[float, float]:
-    """Mean absolute difference between candidates' win rates and their win rates by people, and noise of this mean."""
     away = value - np.where(pairs["gap"] > 0, 1.0, 0.0)
     candidates = np.array([list(candidates) for candidates in pairs["candidates"]])
     candidate = pd.factorize(np.concatenate([candidates[:, 0], candidates[:, 1]]))[0]

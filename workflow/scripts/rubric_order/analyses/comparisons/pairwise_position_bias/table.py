@@ -13,8 +13,8 @@ EVEN = "fairness_of_even_places"
 def _measured(*quantities: str, **columns: str) -> list[Taken]:
     values = []
     for quantity in quantities:
-        own = {"estimate": "", **columns, "ci_low": "_low", "ci_high": "_high"}
-        for cluster, ends in (("group", own), ("source", {"ci_low": "_source_low", "ci_high": "_source_high"})):
+        group_ends = {"estimate": "", **columns, "ci_low": "_low", "ci_high": "_high"}
+        for cluster, ends in (("group", group_ends), ("source", {"ci_low": "_source_low", "ci_high": "_source_high"})):
             names = {column: f"{quantity}{end}" for column, end in ends.items()}
             values.append(Taken(names, {"quantity": quantity, "cluster": cluster}))
     return values

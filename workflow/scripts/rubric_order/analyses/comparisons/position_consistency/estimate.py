@@ -1,4 +1,4 @@
-"""Position consistency of judges that compare candidates: the measures of Shi et al., and their share of noise."""
+"""Position consistency and its noise."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -33,37 +33,16 @@ def estimate(
     forms: Mapping[str, Sequence[str]],
     rules: str = OURS,
 ) -> pd.DataFrame:
-    """Stability, consistency and fairness of each judge, dataset and task.
+    """Stability, consistency and fairness of each judge, dataset and task (``all``: together).
 
-    Returns:
-        One row per estimate, by `KEYS`, `benchmark`, `task` (``all``: all tasks together), `cluster` and `quantity`.
-        `cluster` is ``group`` (each question is a cluster) or ``source`` (questions of the same origin are a cluster,
-        if questions share an origin). A series is the first read of each order of a comparison.
+    A series is the first read of each order of a comparison, see `series`. `cluster` ``source``: questions of one
+    origin. ``fairness_of_even_places``: fairness if inconsistent series chose positions equally often;
+    ``consistency_by_chance``: `series.random_judge`. ``primacy`` and ``recency`` are shares of series, ``ties`` of
+    reads of valid series, ``error_rate`` of first reads without a choice. ``place_preference`` is in log-odds
+    (`preference`). ``excess``: disagreement of two reads in two orders (``other_order``) less that in one
+    (``same_order``).
 
-        `quantity` is one of:
-
-        - ``repetition_stability``: see `series.stability`; mean over prompts that are read twice or more.
-        - ``position_consistency``: share of valid series with one winner in all orders, or a tie in all, see
-          `series.consistent`.
-        - ``preference_fairness``: see `series.preference_fairness`.
-        - ``fairness_of_even_places``: value of ``preference_fairness`` if the inconsistent series chose all positions
-          equally often: 0 for pairs.
-        - ``primacy``, ``recency``: share of series that are inconsistent and count for the first position, or for
-          another position.
-        - ``inconsistent_primacy``: share of the inconsistent series that count for the first position.
-        - ``strict_flips``, ``soft_flips``: shares of the series, see `series.flips`.
-        - ``ties``: share of the reads of valid series that call a tie.
-        - ``consistency_by_chance``: consistency of a judge that draws a position in each order and calls as many ties,
-          see `series.random_judge`.
-        - ``error_rate``: share of reads without a choice, among the first reads of all orders.
-        - ``place_preference`` of a `position`: log-odds that the position adds to the candidate there, by the
-          conditional logit of `preference` over the series' reads.
-        - ``first_last``: value of the first position minus value of the last.
-        - ``same_order``, ``other_order``: disagreement of two reads of a comparison, within one order and between two
-          orders.
-        - ``excess``: ``other_order`` minus ``same_order``, the disagreement that the order adds to chance.
-
-    Source: Shi et al., Judging the Judges, Sections 2.2 and 3.1, and their public code; Davidson and Beaver (1977), On
+    Source: Shi et al., Judging the Judges, Sections 2.2 and 3.1, and their code; Davidson and Beaver (1977), On
     extending the Bradley-Terry model to incorporate within-pair order effects; intervals, flips and excess are ours.
     """
     rows: list[Row] = []
@@ -72,14 +51,14 @@ def estimate(
             prepared = comparison_reads.prepared(comparison_reads.use_first_verdicts(block), None)
         else:
             prepared = comparison_reads.prepared(block, forms.get(keys["benchmark"]))
-        rows += _of_block(keys, prepared, confidence, rules)
+        rows += _block_rows(keys, prepared, confidence, rules)
     columns = [*KEYS, "benchmark", "task", "cluster", "quantity", "estimate", "ci_low", "ci_high", "sd"]
     columns += ["n_values", "n_clusters", "flag", "method"]
     columns.insert(columns.index("quantity") + 1, "position")
-    return tidy.from_rows(rows, columns, {"position": "Int8"}).assign(confidence=confidence)
+    return tidy.make_table(rows, columns, {"position": "Int8"}).assign(confidence=confidence)
 
 
-def _of_block(about: Row, block: pd.DataFrame, confidence: float, rules: str) -> Iterator[Row]:
+def _block_rows(about: Row, block: pd.DataFrame, confidence: float, rules: str) -> Iterator[Row]:
     p, strategy = about["n"], about["strategy"]
     run = comparison_reads.first_run(block)
     orders = int(run.groupby("unit_id")["order"].size().max())
@@ -120,7 +99,7 @@ def _stability(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
 
 
 def _noise(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
-    """One row per quantity and comparison that is read twice or more in each order; no rows for a single order."""
+    """One row per quantity and comparison that is read twice or more in each order; none for a single order."""
     reads = _repeated(block, strategy)
     reads = reads[reads["winner"] != series.NONE]
     unit, units = pd.factorize(reads["unit_id"], sort=True)
@@ -138,7 +117,7 @@ def _noise(block: pd.DataFrame, strategy: str, p: int) -> pd.DataFrame:
 
 
 def _series(run: pd.DataFrame, p: int, rules: str) -> pd.DataFrame:
-    """One row per series and quantity; for the error rate, one row per read."""
+    """One row per series and quantity; for the error rate, one per read."""
     failed = run["winner"] == series.NONE
     errors = run.assign(value=failed, quantity="error_rate")[[*IDS, "value", "quantity"]]
     if rules == SHI2025:
@@ -167,28 +146,26 @@ def _series(run: pd.DataFrame, p: int, rules: str) -> pd.DataFrame:
 
 
 def arrays(run: pd.DataFrame, p: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Winners, shape (n, n_reads), and candidates shown, shape (n, n_reads, p), as `series.place_preference` has
-    them.
-    """
+    """Winners and candidates shown, shapes (n, n_reads) and (n, n_reads, p), for `series.place_preference`."""
     unit = pd.factorize(run["unit_id"])[0]
-    read = run.groupby("unit_id", sort=False).cumcount().to_numpy()
-    shape = int(unit.max()) + 1, int(read.max()) + 1
+    number = run.groupby("unit_id", sort=False).cumcount().to_numpy()
+    shape = int(unit.max()) + 1, int(number.max()) + 1
     winners: np.ndarray = np.full(shape, series.NONE)
-    made: np.ndarray = np.zeros(shape, dtype=bool)
-    shown = np.broadcast_to(np.arange(1, p + 1), (*shape, p)).copy()
-    winners[unit, read], made[unit, read] = run["winner"].to_numpy(), True
-    shown[unit, read] = np.concatenate(run["ordering"].to_numpy()).reshape(-1, p)
-    return winners, shown, made
+    is_read: np.ndarray = np.zeros(shape, dtype=bool)
+    by_place = np.broadcast_to(np.arange(1, p + 1), (*shape, p)).copy()
+    winners[unit, number], is_read[unit, number] = run["winner"].to_numpy(), True
+    by_place[unit, number] = np.concatenate(run["ordering"].to_numpy()).reshape(-1, p)
+    return winners, by_place, is_read
 
 
 def _preference(run: pd.DataFrame, column: str, confidence: float, p: int) -> list[Row]:
     if run.empty:
         return []
-    winners, shown, _ = arrays(run, p)
+    winners, by_place, _ = arrays(run, p)
     cluster = pd.factorize(run.drop_duplicates("unit_id")[column])[0]
-    fit, told = series.place_preference(winners, shown, cluster)
+    fit, n_values = series.place_preference(winners, by_place, cluster)
     count = 0 if fit.problem else cluster_robust.counted(fit.influence)
-    common = {"n_values": told, "n_clusters": count, "problem": ", ".join(fit.flags), "method": LOGIT}
+    common = {"n_values": n_values, "n_clusters": count, "problem": ", ".join(fit.flags), "method": LOGIT}
     rows = [
         {"quantity": "place_preference", "position": k + 1, "weights": row} for k, row in enumerate(series.centred(p))
     ]

@@ -1,4 +1,4 @@
-"""Cells of judge, candidate and task: consistency, fairness, and the candidate's win rate."""
+"""Cells of judge, candidate and task."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -17,18 +17,10 @@ CURVE = np.linspace(-5, 5, 101)  # log-odds
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, seed: int, forms: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
-    """Points of Shi et al.'s scatter plots, the same points cross-fitted, and a curve that follows from beta alone.
+    """Points of Shi et al.'s scatter plots, cross-fitted points, and a curve implied by beta alone.
 
-    Returns:
-        One row per point, by `KEYS`, `benchmark`, `candidate`, `task` and `kind`. Columns are `win_rate`,
-        `position_consistency`, `preference_fairness` and `n_values`. `kind` is one of:
-
-        - ``own``: all values are from the same comparisons.
-        - ``others``: the win rate is from the other judges.
-        - ``crossed``: consistency and fairness are from one half of the questions, and the win rate is from the other
-          half.
-        - ``implied``: points on a curve, expected of a judge of pairs whose verdicts depend only on quality and on the
-          position, with this judge's beta (log-odds of the first position over the second), see `quality_gap.implied`.
+    `kind`: ``own``, all from the same comparisons; ``others``, win rate from the other judges; ``crossed``, win rate
+    from the other half of the questions; ``implied``, a judge of quality and position alone (`quality_gap.implied`).
 
     Source: Shi et al., Judging the Judges, Figures 2 and 5; cross-fitting and the curve are ours.
     """
@@ -54,7 +46,7 @@ def estimate(
     columns = [*KEYS, "benchmark", "candidate", "task", "kind", "win_rate", "position_consistency"]
     columns += ["preference_fairness", "n_values"]
     rows = pd.concat(parts, ignore_index=True).to_dict("records") if parts else []
-    return tidy.from_rows_with_gaps(rows, columns)
+    return tidy.make_table_with_gaps(rows, columns)
 
 
 def _cells(table: pd.DataFrame) -> pd.DataFrame:

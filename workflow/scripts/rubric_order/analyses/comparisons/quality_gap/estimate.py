@@ -1,4 +1,4 @@
-"""Relation of consistency, fairness and position preference to the quality gap between the compared candidates."""
+"""Position bias by quality gap."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -21,16 +21,9 @@ OUTCOMES = {"position_consistency": "consistent", "preference_fairness": "leanin
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, forms: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
-    """Slopes over the quality gap, and estimates for comparisons in bins from small gaps to large gaps.
+    """Slopes per unit of the gap by least squares over comparisons, and estimates in bins of the gap.
 
-    Returns:
-        One row per estimate, by `KEYS`, `benchmark`, `kind` of gap (``own``, ``crossed``, ``others``, ``human``, see
-        `quality_gap.settings`) and `quantity`:
-
-        - ``slope_consistency`` and ``slope_fairness``: rise of consistency, or of fairness, per unit of the gap, by
-          least squares over comparisons.
-        - ``position_consistency``, ``preference_fairness`` and ``first_last`` (see `position_consistency`) in each
-          `bin`, with the mean `gap`.
+    Kinds of gap: see `quality_gap.settings`.
 
     Source: Shi et al., Judging the Judges, Section 4, Figures 2 (d) to (f) and 5; all but ``own`` is ours.
     """
@@ -43,10 +36,10 @@ def estimate(
                     same = setting | {"judge": judge, "kind": kind}
                     rows += (same | row for row in _slopes(part, kind, confidence))
                     if not quality_gap.few_cells(part, kind):
-                        rows += (same | row for row in _by_bin(part, kind, int(setting["n"]), confidence))
+                        rows += (same | row for row in _bin_rows(part, kind, int(setting["n"]), confidence))
     columns = [*KEYS, "benchmark", "kind", "quantity", "bin", "gap", "estimate", "ci_low", "ci_high", "p"]
     columns += ["n_values", "n_clusters", "flag"]
-    return tidy.from_rows_with_gaps(rows, columns, {"bin": "Int64"}).assign(confidence=confidence)
+    return tidy.make_table_with_gaps(rows, columns, {"bin": "Int64"}).assign(confidence=confidence)
 
 
 def _slopes(block: pd.DataFrame, kind: str, confidence: float) -> Iterator[Row]:
@@ -57,9 +50,9 @@ def _slopes(block: pd.DataFrame, kind: str, confidence: float) -> Iterator[Row]:
         slopes = [_slope(block[kind].to_numpy(dtype=float), y, cluster, confidence) for cluster in clusters]
         row = max(slopes, key=lambda row: np.nan_to_num(row["ci_high"] - row["ci_low"]))
         untold = quality_gap.few_cells(block, kind)
-        kept = {key: np.nan if untold else row[key] for key in ("estimate", "ci_low", "ci_high", "p")}
+        interval = {key: np.nan if untold else row[key] for key in ("estimate", "ci_low", "ci_high", "p")}
         flag = ", ".join(filter(None, (FEW_CELLS if untold else "", _few(count))))
-        yield {"quantity": quantity, "n_values": len(block), "n_clusters": count, "flag": flag} | kept
+        yield {"quantity": quantity, "n_values": len(block), "n_clusters": count, "flag": flag} | interval
 
 
 def _slope(gap: np.ndarray, y: np.ndarray, cluster: np.ndarray, confidence: float) -> Row:
@@ -73,7 +66,7 @@ def _few(count: int) -> str:
     return flags.FEW_CLUSTERS if count < FEW_CLUSTERS else ""
 
 
-def _by_bin(block: pd.DataFrame, kind: str, p: int, confidence: float) -> Iterator[Row]:
+def _bin_rows(block: pd.DataFrame, kind: str, p: int, confidence: float) -> Iterator[Row]:
     which = quality_gap.bins(block[kind].to_numpy(dtype=float), BINS)
     for number in range(1, which.max() + 2 if which.any() else 1):
         part = block[which == number - 1]
@@ -90,6 +83,6 @@ def _by_bin(block: pd.DataFrame, kind: str, p: int, confidence: float) -> Iterat
         fit, _ = series.place_preference(np.stack(part["winners"]), np.stack(part["shown"]), cluster)
         row = fit.interval(series.first_last(p), confidence)
         clusters = 0 if fit.problem else cluster_robust.counted(fit.influence)
-        kept = {key: row[key] for key in ("estimate", "ci_low", "ci_high", "p")}
+        interval = {key: row[key] for key in ("estimate", "ci_low", "ci_high", "p")}
         flag = ", ".join(filter(None, (*fit.flags, _few(clusters))))
-        yield common | {"quantity": "first_last", "n_clusters": clusters, "flag": flag} | kept
+        yield common | {"quantity": "first_last", "n_clusters": clusters, "flag": flag} | interval

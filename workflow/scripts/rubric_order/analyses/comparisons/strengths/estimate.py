@@ -1,4 +1,4 @@
-"""Strengths of the candidates that a judge compares, with and without the effect of positions."""
+"""Strengths of candidates."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -35,31 +35,11 @@ def estimate(
     seed: int,
     forms: Mapping[str, Sequence[str]],
 ) -> pd.DataFrame:
-    """Strengths and ranks of candidates that comparisons connect.
+    """Strengths (log-odds over the baseline, or over the mean) and ranks of candidates that comparisons connect.
 
-    Returns:
-        One row per estimate, by `KEYS`, `benchmark`, `model`, `candidate` (``all``: all candidates together) and
-        `quantity`.
-
-        `model` is one of the following, see `strengths.fit`:
-
-        - ``with places``, ``without places``: a model with or without positions, fitted to all reads.
-        - ``first order``, ``last order``: a model without positions, fitted only to the reads in the first order or in
-          the last order.
-        - ``Rao-Kupper``: Rao and Kupper's model, in which a tie is the interval between two thresholds.
-
-        `quantity` is one of:
-
-        - ``strength``: log-odds of the candidate minus those of the baseline; without a baseline, minus the mean of the
-          candidates.
-        - ``rank``: rank by strength, 1 for the strongest.
-        - ``place_preference`` of a `position`: see `position_consistency.estimate`.
-        - ``first_last``: value of the first position minus value of the last.
-        - ``tie``: log-weight of a tie relative to a win, for equal candidates without a preferred position.
-        - ``reversals``: share of pairs of candidates whose order by strength differs between the row's model and model
-          ``with places``.
-
-    Source: see `strengths.fit`; intervals take questions as the sample.
+    Models: see `strengths.fit`; ``first order`` and ``last order`` have the reads of one order alone. ``tie`` is the
+    log-weight of a tie relative to a win of equals; ``reversals`` the share of pairs of candidates ordered otherwise
+    than by ``with places``.
     """
     rows: list[Row] = []
     keys = [*KEYS, "benchmark"]
@@ -68,13 +48,13 @@ def estimate(
         reads = reads[reads["winner"] != series.NONE]
         if len(reads):
             rng = randomness.generator(seed, "strengths", *map(str, common.values()))
-            rows += (common | row for row in _of_block(reads, common["n"], confidence, resamples, rng))
+            rows += (common | row for row in _block_rows(reads, common["n"], confidence, resamples, rng))
     columns = [*keys, "model", "candidate", "quantity", "position", "estimate", "ci_low", "ci_high"]
     columns += ["n_reads", "n_clusters", "flag"]
-    return tidy.from_rows_with_gaps(rows, columns).assign(confidence=confidence)
+    return tidy.make_table_with_gaps(rows, columns).assign(confidence=confidence)
 
 
-def _of_block(
+def _block_rows(
     reads: pd.DataFrame, p: int, confidence: float, resamples: int, rng: np.random.Generator
 ) -> Iterator[Row]:
     choices, candidates = _choices(reads, p)
@@ -89,18 +69,18 @@ def _of_block(
         strengths = method.fit(some, len(candidates), places=model == "with places")
         at = None if origin is not None and not strengths.connected[origin] else origin
         weights = _contrasts(strengths, len(candidates), at)
-        told = strengths.connected & np.array([strengths.found.tells(row) for row in weights])
+        identified = strengths.connected & np.array([strengths.fit.tells(row) for row in weights])
         values = np.full(len(candidates), np.nan)
-        values[told] = (weights @ strengths.found.coefficients)[told].round(DIGITS)
+        values[identified] = (weights @ strengths.fit.coefficients)[identified].round(DIGITS)
         common = {"model": model, "n_reads": strengths.reads}
         yield from (
-            common | row for row in _of_candidates(strengths, weights, candidates, values, confidence, resamples, rng)
+            common | row for row in _candidate_rows(strengths, weights, candidates, values, confidence, resamples, rng)
         )
         if model == "with places":
-            yield from (common | row for row in _of_places(strengths, len(candidates), p, choices, confidence))
+            yield from (common | row for row in _place_rows(strengths, len(candidates), p, choices, confidence))
             if p == 2 and choices.tie.all():
                 yield {"n_reads": len(choices.shown)} | _rao_kupper(choices, len(candidates), confidence)
-        why = strengths.found.problem or (NOT_TOLD if not told[strengths.connected].all() else "")
+        why = strengths.fit.problem or (NOT_TOLD if not identified[strengths.connected].all() else "")
         other, problem = fitted.get("first order" if model == "last order" else "with places", (None, ""))
         if other is not None:
             both = ~np.isnan(values) & ~np.isnan(other)
@@ -121,22 +101,21 @@ def _rao_kupper(choices: method.Choices, count: int, confidence: float) -> Row:
 
 
 def _choices(reads: pd.DataFrame, p: int) -> tuple[method.Choices, list[str]]:
-    """The reads, with candidates as numbers, and the names of the candidates."""
     listed = np.array([list(map(str, row)) for row in reads["candidates"]], dtype=object).reshape(-1, p)
     candidates, number = np.unique(listed.astype(str), return_inverse=True)
     orders = np.array([list(row) for row in reads["ordering"]], dtype=int).reshape(-1, p) - 1
-    shown = np.take_along_axis(number.reshape(-1, p), orders, axis=1)
+    by_place = np.take_along_axis(number.reshape(-1, p), orders, axis=1)
     place = reads["place"].to_numpy()
     chosen = np.where(place == series.TIE, p, place - 1)[:, None]
     if reads["ranking"].notna().all():
         ranked = np.array([list(row) for row in reads["ranking"]], dtype=int).reshape(-1, p) - 1
         chosen = np.take_along_axis(np.argsort(orders, axis=1), ranked, axis=1)
     cluster = pd.factorize(reads["group_id"])[0]
-    return method.Choices(shown, chosen, reads["tie"].to_numpy(dtype=bool), cluster), candidates.tolist()
+    return method.Choices(by_place, chosen, reads["tie"].to_numpy(dtype=bool), cluster), candidates.tolist()
 
 
 def _contrasts(found: method.Strengths, count: int, origin: int | None) -> np.ndarray:
-    k = len(found.found.coefficients)
+    k = len(found.fit.coefficients)
     weights = np.eye(count, k)
     if origin is not None:
         return weights - weights[origin]
@@ -145,7 +124,7 @@ def _contrasts(found: method.Strengths, count: int, origin: int | None) -> np.nd
     return weights - mean
 
 
-def _of_candidates(
+def _candidate_rows(
     found: method.Strengths,
     weights: np.ndarray,
     names: list[str],
@@ -154,14 +133,14 @@ def _of_candidates(
     resamples: int,
     rng: np.random.Generator,
 ) -> Iterator[Row]:
-    told = ~np.isnan(values)
+    identified = ~np.isnan(values)
     # Ranks among only some of the candidates would differ. So either all candidates are ranked, or none.
-    inside = np.flatnonzero(told if told[found.connected].all() else np.zeros(len(told), dtype=bool))
+    inside = np.flatnonzero(identified if identified[found.connected].all() else np.zeros(len(identified), dtype=bool))
     ranks = dict(zip(inside, method.ranks(values[inside]), strict=True))
     ends = {}
-    count = 0 if found.found.problem else cluster_robust.counted(found.found.influence)
+    count = 0 if found.fit.problem else cluster_robust.counted(found.fit.influence)
     if len(inside) and count > 1:
-        covariance = weights[inside] @ found.found.covariance @ weights[inside].T
+        covariance = weights[inside] @ found.fit.covariance @ weights[inside].T
         if np.isfinite(covariance).all():
             variances, axes = np.linalg.eigh(covariance)
             root = axes * np.sqrt(np.maximum(variances, 0)) @ axes.T  # does not depend on the choice of axes
@@ -171,10 +150,10 @@ def _of_candidates(
             ends = dict(zip(inside, zip(low, high, strict=True), strict=True))
     few = flags.FEW_CLUSTERS if count < FEW_CLUSTERS else ""
     for number, name in enumerate(names):
-        problem = found.found.problem or ("" if found.connected[number] else method.NOT_CONNECTED)
-        untold = NOT_TOLD if not problem and not told[number] else ""
+        problem = found.fit.problem or ("" if found.connected[number] else method.NOT_CONNECTED)
+        untold = NOT_TOLD if not problem and not identified[number] else ""
         common = {"candidate": name, "n_clusters": count, "flag": ", ".join(filter(None, (problem or untold, few)))}
-        strength = Interval.of(found.found.interval(weights[number], confidence)) if told[number] else UNKNOWN
+        strength = Interval.of(found.fit.interval(weights[number], confidence)) if identified[number] else UNKNOWN
         yield common | {"quantity": "strength"} | strength.columns()
         unranked = NOT_TOLD if not problem and number not in ranks else ""
         common["flag"] = ", ".join(filter(None, (problem or unranked, few)))
@@ -182,12 +161,12 @@ def _of_candidates(
         yield common | {"quantity": "rank"} | rank.columns()
 
 
-def _of_places(
+def _place_rows(
     found: method.Strengths, count: int, p: int, choices: method.Choices, confidence: float
 ) -> Iterator[Row]:
-    k = len(found.found.coefficients)
-    clusters = 0 if found.found.problem else cluster_robust.counted(found.found.influence)
-    common = {"candidate": EVERY, "n_clusters": clusters, "flag": found.found.problem}
+    k = len(found.fit.coefficients)
+    clusters = 0 if found.fit.problem else cluster_robust.counted(found.fit.influence)
+    common = {"candidate": EVERY, "n_clusters": clusters, "flag": found.fit.problem}
     contrasts: dict[tuple[str, int | None], np.ndarray] = {}
     for place in range(p):
         weights = np.zeros(k)
@@ -201,9 +180,9 @@ def _of_places(
         weights[count : count + p] = -1 / p
         contrasts["tie", None] = weights
     for (quantity, position), weights in contrasts.items():
-        interval = Interval.of(found.found.interval(weights, confidence))
-        told = found.found.problem or found.found.tells(weights)
+        interval = Interval.of(found.fit.interval(weights, confidence))
+        identified = found.fit.problem or found.fit.tells(weights)
         # If ties are offered but never called, no read of the fit has a tie.
-        never = quantity == "tie" and np.abs(found.found.space[-1]).max() < cluster_robust.ROUNDING
-        flag = {} if told else {"flag": flags.SEPARATED if never else NOT_TOLD}
+        never = quantity == "tie" and np.abs(found.fit.space[-1]).max() < cluster_robust.ROUNDING
+        flag = {} if identified else {"flag": flags.SEPARATED if never else NOT_TOLD}
         yield common | {"quantity": quantity, "position": position} | interval.columns() | flag

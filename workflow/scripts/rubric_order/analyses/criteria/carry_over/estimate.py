@@ -1,4 +1,4 @@
-"""Carry-over: effect of the criterion right before, or of the first criterion of the answer, on a criterion's score."""
+"""Effects of the preceding criterion."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -19,18 +19,13 @@ MODELS = {" + ".join(terms): terms for terms in TERMS}
 
 
 class Observations(NamedTuple):
-    """The scores of a panel, one per entry, with the terms of the models.
+    """Scores of a panel, shape (n,), with the terms of the models.
 
     Attributes:
-        score: the scores, shape (n,).
-        block: index of the score's text and criterion, from 0, shape (n,).
-        cluster: index of the score's group, from 0, shape (n,).
-        criterion: index of the score's criterion, from 0, shape (n,).
-        position: 1 in the column of the score's position, shape (n, P).
-        predecessor: 1 - 1 / C in the column of the criterion right before, -1 / C in all other columns.
-        leader: 1 - 1 / C in the column of the first criterion of the answer, -1 / C in all other columns.
-        level: the text's mean score under the criterion right before, minus the text's mean over all criteria that can
-            come before.
+        block, cluster, criterion: index of text and criterion, of group, and of criterion, from 0.
+        position: indicators, shape (n, P).
+        predecessor, leader: indicators of the criterion before and of the first, less 1 / C.
+        level: the text's mean score under the criterion before, less its mean over all that can come before.
     """
 
     score: np.ndarray
@@ -43,36 +38,34 @@ class Observations(NamedTuple):
     level: np.ndarray
 
     def of(self, criterion: int) -> "Observations":
-        """The scores under one criterion."""
         return Observations(*(column[self.criterion == criterion] for column in self))
 
     def terms(self, names: Iterable[str]) -> np.ndarray:
-        """The columns of some terms."""
         return np.hstack([np.zeros((len(self.score), 0)), *(getattr(self, name) for name in names)])
 
 
 def observations(panel: Panel) -> Observations:
-    """All scores of a panel, except scores after a criterion under which the text has no mean score."""
+    """All scores of a panel, except those after a criterion under which the text has no mean score."""
     levels = panels.text_means(panel.values)
     n_criteria = len(panel.criteria)
     others = ~np.eye(n_criteria, dtype=bool)
     has_level = ~np.isnan(levels)
     of_others = np.where(has_level, levels, 0) @ others
     centre = of_others / np.maximum(has_level.astype(int) @ others, 1)  # mean over possible predecessors, (U, C)
-    text, read, criterion = np.nonzero(~np.isnan(panel.values) & (panel.positions > 0))
-    before = panel.before[text, read, criterion]
+    text, number, criterion = np.nonzero(~np.isnan(panel.values) & (panel.positions > 0))
+    before = panel.before[text, number, criterion]
     level = np.where(before > 0, levels[text, before - 1] - centre[text, criterion], 0.0)
     usable = ~np.isnan(level)
-    text, read, criterion, before, level = (array[usable] for array in (text, read, criterion, before, level))
-    position = panel.positions[text, read, criterion]
-    leads = np.where((panel.positions == 1).any(axis=2), (panel.positions == 1).argmax(axis=2) + 1, 0)[text, read]
+    text, number, criterion, before, level = (array[usable] for array in (text, number, criterion, before, level))
+    position = panel.positions[text, number, criterion]
+    leads = np.where((panel.positions == 1).any(axis=2), (panel.positions == 1).argmax(axis=2) + 1, 0)[text, number]
     led_by = np.where(position > 1, leads, 0)
     came_before, came_first = (
         (which[:, None] == np.arange(1, n_criteria + 1)) - (which[:, None] > 0) / n_criteria
         for which in (before, led_by)
     )
     return Observations(
-        panel.values[text, read, criterion],
+        panel.values[text, number, criterion],
         _numbered(text * n_criteria + criterion),
         _numbered(panel.groups[text]),
         criterion,
@@ -88,7 +81,6 @@ def _numbered(codes: np.ndarray) -> np.ndarray:
 
 
 def effects(panel: Panel, *, confidence: float) -> list[Row]:
-    """Rows of the effects in each model; see `estimate`."""
     seen = observations(panel)
     if len(seen.score) == 0:
         return []
@@ -126,28 +118,19 @@ def _against_mean(size: int, first: int, count: int, place: int) -> np.ndarray:
 
 
 def _p_value(seen: Observations, quantity: str, terms: Sequence[str]) -> float:
-    given = seen.terms(name for name in terms if name != quantity)
+    others = seen.terms(name for name in terms if name != quantity)
     blocks, clusters = _numbered(seen.block), _numbered(seen.cluster)
     if len(blocks) == 0:
         return np.nan
-    return fixed_effects.no_effect(seen.score, getattr(seen, quantity), given, blocks, clusters)
+    return fixed_effects.no_effect(seen.score, getattr(seen, quantity), others, blocks, clusters)
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """Effects of a criterion's position and of the criterion right before it on the score, for every design.
+    """Effects of a criterion's position and of the criterion before it on the score, in points, for every design.
 
-    Returns:
-        One row per estimate in a `model`. The name of the model lists the terms that are fitted together, along with an
-        intercept for each text and criterion. Estimates are in points of the scale. `quantity` is one of:
-
-        - ``position``: effect of a position, minus the mean effect of all positions.
-        - ``predecessor``: effect on a score of coming right after `criterion`, minus the mean effect over all criteria.
-        - ``leader``: effect of `criterion`, if it leads the answer, on the answer's other scores, minus the mean effect
-          over all criteria.
-        - ``carry_over``: rise of a score per point by which the text scores higher under the criterion right before
-          than under an average criterion.
-        - ``any_position``, ``any_predecessor``, ``any_leader``: only a p-value, of the hypothesis that there is no such
-          effect.
+    `model` lists the terms fitted together, with an intercept for each text and criterion. Effects of positions,
+    predecessors and leaders are less their mean; ``carry_over`` is per point of `Observations.level`; ``any_...`` has
+    only a p-value.
     """
     rows = []
     for name, readout, panel, _ in panels.blocks(scores):
@@ -162,4 +145,4 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     columns = [*KEYS, "readout", "model", "quantity", "criterion", "position", "estimate", "se", "ci_low", "ci_high"]
     columns += ["p"]
     columns += ["n_texts", "n_groups", "n_scores", "method", "confidence"]
-    return multiplicity.adjust(tidy.from_rows_with_gaps(rows, columns))
+    return multiplicity.adjust(tidy.make_table_with_gaps(rows, columns))

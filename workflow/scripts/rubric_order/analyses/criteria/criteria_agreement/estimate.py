@@ -1,4 +1,4 @@
-"""Agreement with people if one answer scores several criteria: the mean over criteria, by strategy."""
+"""Agreement with people, criterion by criterion."""
 
 import itertools
 from collections.abc import Iterable
@@ -21,10 +21,8 @@ COLUMNS = {"scores": panels.COLUMNS}
 SETTING = [key for key in KEYS if key != "strategy"]
 
 
-def by_criterion(judge: np.ndarray, human: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's r of judge and people under each criterion, and the mean of r over the criteria for which r is
-    defined.
-    """
+def criterion_correlations(judge: np.ndarray, human: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Pearson's r under each criterion, and the mean of those that are defined."""
     columns = []
     for place in range(judge.shape[1]):
         has_both = ~np.isnan(judge[:, place]) & ~np.isnan(human[:, place])
@@ -42,15 +40,7 @@ def by_criterion(judge: np.ndarray, human: np.ndarray, weights: np.ndarray) -> n
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
 ) -> pd.DataFrame:
-    """Correlation with people of each strategy, and paired differences between strategies.
-
-    Returns:
-        One row per `KEYS`, readout, `cluster`, `criterion` (``macro``: the mean over criteria) and quantity. `cluster`
-        says what is drawn: single texts, called ``item``, or groups of texts. `quantity` is one of:
-
-        - ``pearson``: Pearson's r of the texts' mean scores with their human scores.
-        - ``pearson_difference``: ``pearson`` under `strategy` minus ``pearson`` under a second strategy, `other`, over
-          the texts and criteria for which both strategies have scores.
+    """Correlation with people of each strategy (criterion ``macro``: the mean), and paired differences.
 
     Source: Xu et al. (2026), Section 5.5, Table 6.
     """
@@ -66,7 +56,7 @@ def estimate(
                     rows += _setting(strategies, readout, resamples=resamples, confidence=confidence, seed=seed)
     columns = [*KEYS, "other", "readout", "cluster", "criterion", "quantity", "estimate", "ci_low", "ci_high", "p"]
     columns += ["n_texts", "n_clusters", "n_criteria", "method", "confidence", "seed"]
-    return multiplicity.adjust(tidy.from_rows_with_gaps(rows, columns))
+    return multiplicity.adjust(tidy.make_table_with_gaps(rows, columns))
 
 
 def _setting(found: list[Any], readout: Readout, *, resamples: int, confidence: float, seed: int) -> list[Row]:
@@ -117,11 +107,11 @@ def _setting(found: list[Any], readout: Readout, *, resamples: int, confidence: 
         for name, _ in found:
             judge = means[name["strategy"]]
             quantity = {"quantity": "pearson"}
-            add(name | quantity, by_criterion(judge, human, weights), ~np.isnan(judge) & rated)
+            add(name | quantity, criterion_correlations(judge, human, weights), ~np.isnan(judge) & rated)
         for (name, _), (other, _) in itertools.combinations(found, 2):
             both = [means[one["strategy"]] for one in (name, other)]
             in_both = ~np.isnan(both[0]) & ~np.isnan(both[1])
-            one, two = (by_criterion(np.where(in_both, judge, np.nan), human, weights) for judge in both)
+            one, two = (criterion_correlations(np.where(in_both, judge, np.nan), human, weights) for judge in both)
             quantity = {"quantity": "pearson_difference", "other": other["strategy"]}
             add(name | quantity, one - two, in_both & rated)
     return rows

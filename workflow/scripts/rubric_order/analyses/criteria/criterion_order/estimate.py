@@ -1,4 +1,4 @@
-"""Criterion-order bias: effect of the position of a criterion in the prompt on its score."""
+"""Effect of a criterion's position."""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,14 +29,13 @@ ACROSS: dict[str, Callable[..., Any]] = {"mean_gap": np.mean, "max_gap": np.max}
 
 
 def gaps(shifts: np.ndarray) -> np.ndarray:
-    """Highest minus lowest value over positions, shape (..., C, P) -> (..., C); NaN with fewer than two values."""
+    """Range over positions, shape (..., C, P) -> (..., C); NaN with fewer than two values."""
     has_gap = (~np.isnan(shifts)).sum(axis=-1) > 1
     filled = np.where(has_gap[..., None], shifts, 0.0)
     return np.where(has_gap, np.nanmax(filled, axis=-1) - np.nanmin(filled, axis=-1), np.nan)
 
 
 def position_tests(cells: panels.Cells, groups: np.ndarray) -> list[Row]:
-    """Test for each criterion that its score does not depend on its position."""
     rows = []
     means = np.round(np.moveaxis(cells.means, 1, 0), 9)  # means that differ only by rounding count as equal
     for observed, scores, variance in zip(~np.isnan(means), *friedman.rank_scores(means), strict=True):
@@ -64,14 +63,14 @@ def rerun_errors(panel: Panel, shift: np.ndarray) -> dict[str, float]:
         weights[np.nanargmax(shift[place])], weights[np.nanargmin(shift[place])] = 1, -1
         weights = np.linalg.pinv(left[place], hermitian=True) @ weights
         here = scored[:, :, place]
-        own = np.where(here, weights[at[:, :, place]], 0)
+        place_weight = np.where(here, weights[at[:, :, place]], 0)
         rest = np.where(here, values[:, :, place] - np.nan_to_num(shift[place])[at[:, :, place]], 0)
-        own, rest = (
+        place_weight, rest = (
             np.where(here, factor - factor.sum(axis=1, keepdims=True) / np.maximum(n_reads[:, :, place], 1), 0)
-            for factor in (own, rest)
+            for factor in (place_weight, rest)
         )
         df = here.sum() - (here.any(axis=1)).sum() - (~np.isnan(shift[place])).sum() + 1
-        moved[:, :, place] = own * rest * np.sqrt(here.sum() / df) if df > 0 else np.nan
+        moved[:, :, place] = place_weight * rest * np.sqrt(here.sum() / df) if df > 0 else np.nan
     if not len(with_gap):
         return dict.fromkeys(ACROSS, np.nan)
     of_gaps = {
@@ -82,11 +81,10 @@ def rerun_errors(panel: Panel, shift: np.ndarray) -> dict[str, float]:
 
 
 class Scores(NamedTuple):
-    """Scores of one criterion, or of all criteria together: a row is one text under one criterion.
+    """Scores of one criterion, or of all together; a row is a text under a criterion.
 
     Attributes:
-        total, count: summed scores, and their number, at each position, shape (m, P).
-        lost: number of missing scores at each position, shape (m, P).
+        total, count, lost: sum and number of scores, and number missing, at each position, shape (m, P).
         groups: index of the group of each row, from 0 and without gaps, shape (m,).
     """
 
@@ -97,17 +95,14 @@ class Scores(NamedTuple):
 
     @property
     def sizes(self) -> np.ndarray:
-        """Number of rows with a score in each group."""
         return np.bincount(self.groups, self.count.any(axis=1))
 
     def first_and_later(self) -> "Scores":
-        """The first position, and all later positions together."""
         parts = (self.total, self.count, self.lost)
         total, count, missing = (np.column_stack([part[:, 0], part[:, 1:].sum(axis=1)]) for part in parts)
         return Scores(total, count, missing, self.groups)
 
     def fit(self) -> cluster_robust.Sums:
-        """Shift of each position, with an intercept for each row, by least squares."""
         of = panels.equations(panels.Cells(self.total, self.count))
         return cluster_robust.least_squares(sum_units(of.right, self.groups), sum_units(of.left, self.groups))
 
@@ -118,7 +113,6 @@ class Scores(NamedTuple):
 
 
 def scores_of(panel: Panel, places: Sequence[int]) -> Scores:
-    """The scores of the criteria with some indices."""
     values, positions = (np.moveaxis(part[..., [*places]], 2, 0) for part in (panel.values, panel.positions))
     values, positions = (part.reshape(-1, part.shape[2], 1) for part in (values, positions))
     asked = (positions > 0).any(axis=(1, 2))
@@ -129,7 +123,7 @@ def scores_of(panel: Panel, places: Sequence[int]) -> Scores:
 
 
 def bounds(of: Scores, levels: int, *, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Lower and upper bounds of each position's shift, each at `LEVEL`, also for an effect that few groups have."""
+    """Bounds of each position's shift, each at `LEVEL`, also for an effect that few groups have."""
     parts = panels.equations(panels.Cells(of.total, of.count))
     left, right = sum_units(parts.left, of.groups), sum_units(parts.right, of.groups)
     size = np.einsum("gpp->g", left)
@@ -168,7 +162,6 @@ def lost(of: Scores, levels: int) -> dict[str, float]:
 
 
 def pooled(of: Scores, levels: int, *, resamples: int, confidence: float, rng: np.random.Generator) -> Iterator[Row]:
-    """Estimates of all criteria together, see `estimate`."""
     counts: Row = {"n_scores": int(of.count.sum()), "n_failed": int(of.lost.sum())}
     counts |= {"effective_groups": resampling.effective(of.sizes) if of.sizes.any() else 0.0}
     whole, first = of.fit().fit(), of.first_and_later()
@@ -193,7 +186,6 @@ def _interval(row: Row) -> Row:
 def estimates(
     panel: Panel, *, levels: int, resamples: int, confidence: float, seed: int, key: tuple[Any, ...]
 ) -> list[Row]:
-    """All estimates of one panel, see `estimate`."""
     cells = panels.cells(panel.values, panel.positions)
     level, shift = panels.position_effects(cells)
     rng = randomness.generator(seed, "criterion order", *stream(key))
@@ -246,12 +238,11 @@ def estimates(
 
 
 def commonest(panel: Panel, place: int) -> Row:
-    """Share of the commonest score among the scores of one criterion, and numbers of its scores, texts and groups."""
     asked = panel.positions[:, :, place] > 0
     values = panel.values[:, :, place][asked]
-    given = values[~np.isnan(values)]
-    share = np.unique(given, return_counts=True)[1].max() / len(given) if len(given) else np.nan
-    counts: Row = {"n_scores": len(given), "n_failed": len(values) - len(given)}
+    scores = values[~np.isnan(values)]
+    share = np.unique(scores, return_counts=True)[1].max() / len(scores) if len(scores) else np.nan
+    counts: Row = {"n_scores": len(scores), "n_failed": len(values) - len(scores)}
     of_texts = (~np.isnan(panel.values[:, :, place])).any(axis=1)
     sizes = np.bincount(panel.groups[of_texts])
     counts |= {"n_texts": int(of_texts.sum()), "n_groups": int((sizes > 0).sum())}
@@ -264,7 +255,6 @@ def _moved(row: Row, by: int) -> Row:
 
 
 def _gap(quantity: str, observed: float, drawn: np.ndarray, chance: np.ndarray, confidence: float) -> Row:
-    """The row of a gap, with its comparison to gaps by chance."""
     low, high = resampling.percentile_interval(drawn, confidence)
     null_gaps = chance[~np.isnan(chance)]
     null, p, least = np.nan, np.nan, np.nan
@@ -286,18 +276,8 @@ def estimate(
 ) -> pd.DataFrame:
     """Mean scores by position, tests of an effect of the position, and gaps between positions.
 
-    Returns:
-        One row per estimate by a `readout`. `quantity` is one of:
-
-        - ``mean``: score of a `criterion` in a `position`, on its own scale, fitted with an intercept for each text
-          (`panels.position_effects`).
-        - ``shift``: ``mean`` minus its mean over positions.
-        - ``gap``: ``mean`` in a criterion's best position minus ``mean`` in its worst position.
-        - ``mean_gap``, ``max_gap``: mean gap, and largest gap, over criteria.
-        - ``position_test``: `estimate` is Kendall's W.
-        - ``commonest_share``: share of the commonest score among all scores of a criterion.
-        - ``pooled_shift``, ``pooled_first``, ``pooled_test``: all criteria together, fitted with an intercept for each
-          text and criterion: shift at each position.
+    Means are fitted with an intercept for each text (`panels.position_effects`), pooled ones for each text and
+    criterion. ``position_test`` has Kendall's W.
 
     Source: Xu et al. (2026), Sections 4.4 and 5.5, Table 5, Figures 10 and 11.
     """
@@ -320,6 +300,6 @@ def estimate(
         )
         by = levels.lowest_of(reads) - 1  # in panels, the lowest score is 1
         rows += [common | (_moved(row, by) if row["quantity"] == "mean" else row) for row in panel_rows]
-    table = tidy.from_rows_with_gaps(rows, ESTIMATES)
+    table = tidy.make_table_with_gaps(rows, ESTIMATES)
     by_text = multiplicity.adjust(table)
     return multiplicity.adjust(by_text.rename(columns={"n_tests": "n_tests_texts"}), "p_cluster", name="p_cluster")

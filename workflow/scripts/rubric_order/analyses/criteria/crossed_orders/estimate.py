@@ -1,4 +1,4 @@
-"""Crossed designs: test that the order of the criteria and the order of the score levels act independently."""
+"""Independence of two orders."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -19,26 +19,22 @@ COLUMNS = {"scores": [*KEYS, "unit_id", "group_id", "criterion", "criterion_posi
 
 
 def terms(reads: pd.DataFrame, n: int) -> dict[str, np.ndarray]:
-    """Columns of each effect on the score, with one row per read."""
     place = reads["criterion_position"].to_numpy(dtype=int)
-    shown = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
+    orders = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
     position = (place[:, None] == np.arange(1, place.max() + 1)).astype(float)
     levels = np.arange(1, n + 1)
     return {
         "criterion_order": position,
-        "level_order": np.hstack([shown[:, [end]] == levels for end in (0, -1)]).astype(float),
+        "level_order": np.hstack([orders[:, [end]] == levels for end in (0, -1)]).astype(float),
     }
 
 
 class Pairs(NamedTuple):
-    """Pairs of reads of one text and criterion with different scores.
+    """Pairs of reads of one text and criterion with different scores; factors of effects, one row per pair.
 
     Attributes:
-        criterion_order: factor of the effect of each position of the criterion, shape (m, P).
-        level_order: factor of the effect of each position of a level, shape (m, n).
-        interaction: factor of the effect of each position of a level at each position of the criterion, shape (m, P *
-            n).
-        group: index of the group of each pair, shape (m,).
+        criterion_order, level_order, interaction: shapes (m, P), (m, n) and (m, P * n).
+        group: index of each pair's group, shape (m,).
     """
 
     criterion_order: np.ndarray
@@ -48,7 +44,6 @@ class Pairs(NamedTuple):
 
 
 def pairs_of_reads(reads: pd.DataFrame, n: int) -> Pairs:
-    """All pairs of reads of the same text and criterion that differ in their scores."""
     block = pd.factorize(reads["unit_id"] + "\x1f" + reads["criterion"])[0]
     order = np.argsort(block, kind="stable")
     size = np.bincount(block)
@@ -60,14 +55,14 @@ def pairs_of_reads(reads: pd.DataFrame, n: int) -> Pairs:
     differ = score[one] != score[two]
     one, two = one[differ], two[differ]
     place = reads["criterion_position"].to_numpy(dtype=int)
-    shown = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
-    at = permutations.positions_of(shown)
+    orders = np.array(reads["levels"].tolist(), dtype=int).reshape(len(reads), n)
+    at = permutations.positions_of(orders)
     places, positions = np.arange(1, place.max() + 1), np.arange(1, n + 1)
     preferred = []  # for each read: 1 at the position of its own score, -1 at the position of the other read's score
-    for read, other in ((one, two), (two, one)):
-        own, rival = (at[read, score[which] - 1][:, None] == positions for which in (read, other))
-        preferred.append(own.astype(np.int8) - rival.astype(np.int8))
-    stands = [(place[read][:, None] == places).astype(np.int8) for read in (one, two)]
+    for index, other in ((one, two), (two, one)):
+        score_place, rival = (at[index, score[which] - 1][:, None] == positions for which in (index, other))
+        preferred.append(score_place.astype(np.int8) - rival.astype(np.int8))
+    stands = [(place[index][:, None] == places).astype(np.int8) for index in (one, two)]
     points = (score[one] - score[two]).astype(np.int8)
     products = [(p[:, :, None] * q[:, None, :]).reshape(len(one), -1) for p, q in zip(stands, preferred, strict=True)]
     group = pd.factorize(reads["group_id"], sort=True)[0]
@@ -75,7 +70,6 @@ def pairs_of_reads(reads: pd.DataFrame, n: int) -> Pairs:
 
 
 def act_apart(pairs: Pairs) -> float:
-    """p-value of the hypothesis that the two orders act independently in log-odds, that is, without an interaction."""
     if not len(pairs.group):
         return np.nan
     data = conditional_logit.comparisons(np.hstack(pairs[:3]), pairs.group)
@@ -85,7 +79,7 @@ def act_apart(pairs: Pairs) -> float:
 
 
 def same_selection(counts: np.ndarray) -> float:
-    """p-value of the hypothesis that shares of selected level positions do not depend on the criterion's position.
+    """p-value of equal shares of level positions at each position of the criterion.
 
     Source: the chi-square test of homogeneity, with the correction of Rao and Scott (1981), second order.
     """
@@ -104,22 +98,11 @@ def estimate(
 ) -> pd.DataFrame:
     """Tests of both orders and of their interaction, and the selected level positions for each criterion position.
 
-    Returns:
-        One row per estimate. `quantity` is one of:
+    ``criterion_order`` and ``level_order`` are tested given the other, with an intercept for each text and criterion.
+    ``share``: among the levels selected with the criterion at `criterion_position`.
 
-        - ``criterion_order``, ``level_order``: `p` of the hypothesis that this order has no effect on the score, given
-          the other order, with an intercept for each text and criterion.
-        - ``interaction``: `p` of the hypothesis that both effects are independent in log-odds, see `act_apart`, from
-          `n_pairs` pairs of reads with different scores.
-        - ``same_selection``: `p` of the hypothesis that shares of level positions do not depend on the criterion's
-          position.
-        - ``share``: among the levels that are selected with the criterion at `criterion_position`, share of those at
-          `position`, with its interval.
-        - ``cramers_v``: deviation of these shares from uniform shares, with its interval.
-
-    Source: pairs of reads as in a conditional logit (McFadden, 1974). The model assumes that log-odds of levels change
-    in proportion to the distance of the levels, as in the adjacent-categories model (Agresti, 2010, Analysis of Ordinal
-    Categorical Data, Section 4.1).
+    Source: conditional logit (McFadden, 1974), with log-odds proportional to the distance of levels, as in the
+    adjacent-categories model (Agresti, 2010, Analysis of Ordinal Categorical Data, Section 4.1).
     """
     rows = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
@@ -145,7 +128,7 @@ def estimate(
             rows += [common | row for row in estimates]
     columns = [*KEYS, "quantity", "criterion_position", "position", "estimate", "ci_low", "ci_high", "p", "n_texts"]
     columns += ["n_groups", "n_scores", "n_failed", "n_pairs", "method", "confidence", "seed"]
-    return multiplicity.adjust(tidy.from_rows_with_gaps(rows, columns))
+    return multiplicity.adjust(tidy.make_table_with_gaps(rows, columns))
 
 
 def _tests(reads: pd.DataFrame, n: int) -> list[Row]:
@@ -154,8 +137,8 @@ def _tests(reads: pd.DataFrame, n: int) -> list[Row]:
     group = pd.factorize(reads["group_id"])[0]
     score = reads["score"].to_numpy(dtype=float)
     rows = []
-    for effect, given in (("criterion_order", "level_order"), ("level_order", "criterion_order")):
-        p = fixed_effects.no_effect(score, columns[effect], columns[given], block, group)
+    for effect, other in (("criterion_order", "level_order"), ("level_order", "criterion_order")):
+        p = fixed_effects.no_effect(score, columns[effect], columns[other], block, group)
         rows.append({"quantity": effect, "p": p, "method": "score test, fixed effects of text and criterion"})
     pairs = pairs_of_reads(reads, n)
     details = {"n_pairs": len(pairs.group), "method": "score test, conditional logit of pairs of reads"}

@@ -14,14 +14,14 @@ VALUES += [taken("interaction", "n_pairs")]
 VALUES += [estimate("cramers_v", "v_first", first=True), estimate("cramers_v", "v_last", last=True)]
 
 
-def _with_ends(crossed_orders: pd.DataFrame) -> pd.DataFrame:
+def _add_ends(crossed_orders: pd.DataFrame) -> pd.DataFrame:
     positions = crossed_orders.groupby([*KEYS, "quantity"])["criterion_position"]
     first, last = (crossed_orders["criterion_position"] == positions.transform(end) for end in ("min", "max"))
     return crossed_orders.assign(first=first, last=last)
 
 
 TABLE = Table(
-    rows=Rows(_with_ends, "study", "n", "profile", keys=KEYS, values=VALUES),
+    rows=Rows(_add_ends, "study", "n", "profile", keys=KEYS, values=VALUES),
     columns=[
         *texts("judge", "dataset", "strategy"),
         *(PValue(f"{name}_p", name=title) for name, title in TESTS.items()),

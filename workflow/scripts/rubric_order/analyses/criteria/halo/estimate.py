@@ -1,4 +1,4 @@
-"""Halo: the increase in correlation between the scores of a text when one answer gives all of them."""
+"""Halo of scores in one answer."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +29,6 @@ COLUMNS = {
 
 
 def mean_correlation(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Mean over pairs of criteria of Pearson's r between them, across texts."""
     return _mean(pair_correlations(values, weights))
 
 
@@ -40,7 +39,7 @@ def _mean(values: np.ndarray) -> np.ndarray:
 
 
 def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's r of each pair of criteria; NaN for a constant criterion. Shape (resamples, ..., C * (C - 1) / 2)."""
+    """Pearson's r of each pair of criteria, shape (resamples, ..., C * (C - 1) / 2); NaN for a constant criterion."""
     has_score = (~np.isnan(values)).astype(float)
     with np.errstate(invalid="ignore"):  # centred, to lose no digits; a criterion without scores has no mean
         total = has_score.sum(axis=-2, keepdims=True)
@@ -65,7 +64,7 @@ def pair_correlations(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def alone_values(
     reads: pd.DataFrame, panel: panels.Panel, item_ids: np.ndarray, readout: Readout
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scores and prompts of a study that judges one criterion at a time, like a panel's. Shapes (U, R, C)."""
+    """Scores and prompts of a study of one criterion at a time, like a panel's, shapes (U, R, C)."""
     text, criterion = np.nonzero(pd.notna(item_ids))
     item = pd.Index(item_ids[text, criterion]).get_indexer(reads["item_id"])
     matched, item = reads[item >= 0], item[item >= 0]
@@ -99,12 +98,11 @@ def prompt_numbers(unit: np.ndarray, read_index: pd.Series, *orderings: pd.Serie
 
 
 def prompt_means(values: np.ndarray, prompts: np.ndarray) -> np.ndarray:
-    """Mean score over the repeats of each prompt, (U, R, C) -> (U, P, C)."""
     shape = values.shape[0], int(prompts.max(initial=0)) + 1, values.shape[2]
-    text, read, criterion = np.nonzero(~np.isnan(values))
-    place = text, prompts[text, read, criterion], criterion
+    text, number, criterion = np.nonzero(~np.isnan(values))
+    place = text, prompts[text, number, criterion], criterion
     total, count = np.zeros(shape), np.zeros(shape)
-    np.add.at(total, place, values[text, read, criterion])
+    np.add.at(total, place, values[text, number, criterion])
     np.add.at(count, place, 1)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
@@ -115,24 +113,12 @@ def estimate(
     *,
     confidence: float,
 ) -> pd.DataFrame:
-    """Mean correlation between criteria: judged in one prompt, judged alone, and judged by people.
+    """Mean correlation between criteria: judged in one prompt (``inside``), alone, and by people.
 
-    Returns:
-        One row per `KEYS`, `readout`, `basis` and `quantity`. If `basis` is ``mean``, means over the reads of a text
-        are correlated. If `basis` is ``read``, single reads are correlated, and the correlations are averaged over
-        reads. Means of more reads have less noise, and so correlate more.
-
-        `quantity` is one of:
-
-        - ``inside``: correlation of scores that one answer gave.
-        - ``alone``: correlation of scores of the same items from answers about a single criterion.
-        - ``human``: correlation of people's scores, which are means over raters.
-        - ``inside_minus_alone``: difference of the two correlations, over the scores that both sides have, and over the
-          pairs of criteria whose scores vary on both sides, corrected for the noise of reads; repeats of a prompt count
-          as one read. With one prompt a text (NaN), or two levels (which correlate by sharpness), it has no `p`, and
-          flag ``not identified``.
-        - ``inside_minus_human``: difference of the two correlations, without interval and `p`: the noise of raters is
-          not in the scores (flag ``not identified``).
+    `basis` ``mean`` correlates means over a text's reads, ``read`` single reads. ``inside_minus_alone`` is corrected
+    for the noise of reads, over common scores and the pairs of criteria that vary on both sides; repeats of a prompt
+    are one read. With one prompt a text, or two levels (sharpness), it has no `p`; nor has ``inside_minus_human``
+    (unknown noise of raters). Flag: ``not identified``.
     """
     alone_of: dict[tuple[Any, ...], pd.DataFrame] = {}
     for table in [alone] if isinstance(alone, pd.DataFrame) else alone:
@@ -159,7 +145,7 @@ def estimate(
                 rows.append(common | row | jackknife.interval.columns())
     columns = [*KEYS, "readout", "basis", "quantity", "estimate", "ci_low", "ci_high", "p", "n_texts", "n_groups"]
     columns += ["n_criteria", "n_reads", "flag", "method"]
-    table = tidy.from_rows_with_gaps(rows, columns)
+    table = tidy.make_table_with_gaps(rows, columns)
     table = multiplicity.adjust(table)
     return table.assign(confidence=confidence)
 
@@ -196,7 +182,6 @@ def _correlations(
     basis: str,
     confidence: float,
 ) -> Iterator[tuple[str, resampling.Jackknife, np.ndarray]]:
-    """Each quantity: its name, its estimate and interval, and the groups of its texts."""
     inside, apart, compared = panel.values, separate, sides or ()
     if basis == "mean" and sides is None:
         inside = panels.text_means(inside)
@@ -221,14 +206,9 @@ def _correlations(
 def _difference(
     sides: Sequence[np.ndarray], common: float, unit: np.ndarray, confidence: float
 ) -> resampling.Jackknife:
-    """Difference of two correlations that both have the noise of both sides, divided by its mean factor.
+    """Difference of two correlations with the noise of both sides, divided by `common`, the mean factor of that noise.
 
-    The interval combines the distances from each correlation to the ends of its own interval, which Fisher's
-    transformation makes unequal. `p` is the level at which an end of the interval is 0.
-
-    Args:
-        sides, common, unit: see `_left_out`.
-        confidence: nominal coverage.
+    The ends of the two intervals, unequal by Fisher's transformation, are combined; `p` is where an end is 0.
 
     Source: Zou (2007), Toward using confidence intervals to compare correlations, with errors by the jackknife.
     """
@@ -242,7 +222,6 @@ def _difference(
     shared = (one**2 + other**2 - both**2) / max(2 * one * other, resampling.LEAST_ERROR**2)
 
     def reach(errors: float) -> float:
-        """Distance to the end that lies so many standard errors below the estimate, or above it where negative."""
         away = (
             math.tanh(inside) - math.tanh(inside - errors * one),
             math.tanh(alone + errors * other) - math.tanh(alone),
@@ -265,8 +244,9 @@ def _difference(
 
 
 def reliability(reads: np.ndarray, weights: np.ndarray, *, single: bool) -> np.ndarray:
-    """Share of the variance between texts that is not noise of reads, shape (U, R, C) -> (resamples, C); 0 where texts
-    vary by no more than noise, NaN where no text has two reads.
+    """Share of the variance between texts that is no noise of reads, shape (U, R, C) -> (resamples, C).
+
+    0 where texts vary by no more than noise, NaN where no text has two reads.
     """
     count = (~np.isnan(reads)).sum(axis=1)
     mean = panels.text_means(reads)
@@ -283,21 +263,20 @@ def reliability(reads: np.ndarray, weights: np.ndarray, *, single: bool) -> np.n
 def _left_out(
     groups: np.ndarray, sides: Sequence[np.ndarray], reads: Sequence[np.ndarray] | None = None
 ) -> tuple[list[np.ndarray], float, np.ndarray]:
-    """Mean correlations of each side for all groups and with each part of the groups left out; the mean factor by which
-    the noise of both sides lowers a correlation; and the group of each text with two scores, which are the sample.
+    """Mean correlations for all groups and without each part; mean factor of both sides' noise; group of each text.
 
-    Each side has shape (U, C), or (U, R, C) for single reads; with `reads`, each is lowered by the other's noise.
+    Sides have shape (U, C), or (U, R, C) for single reads; with `reads`, each is lowered by the other's noise.
     """
     values = [side if side.ndim == 3 else side[:, None] for side in sides]  # a mean counts as a single read
     both = np.logical_and.reduce([(~np.isnan(side)).any(axis=1) for side in values])
-    told = both.sum(axis=1) > 1
-    if not told.any():
+    usable = both.sum(axis=1) > 1
+    if not usable.any():
         return [np.full(1, np.nan) for _ in sides], math.nan, np.zeros(0, dtype=int)
-    unit = np.unique(groups[told], return_inverse=True)[1]
+    unit = np.unique(groups[usable], return_inverse=True)[1]
     weights = resampling.left_out_weights(unit)
 
     def used(values: np.ndarray) -> np.ndarray:
-        return np.where(both[:, None], values, np.nan)[told]
+        return np.where(both[:, None], values, np.nan)[usable]
 
     pairs = [pair_correlations(np.moveaxis(used(side), 1, 0), weights) for side in values]  # (1 + n_parts, R, pairs)
     common = np.logical_and.reduce([(~np.isnan(r)).any(axis=1) for r in pairs])

@@ -1,4 +1,4 @@
-"""Means of each group of a suite of items, with a digest of the suite. Later runs are compared with these means."""
+"""Group means of a suite."""
 
 import hashlib
 import json
@@ -19,28 +19,17 @@ DIGEST_BYTES = 16
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Means of each group of items, in the order of the groups' ids.
+    """Means of each group of items, with the items' ids (`items`, JSON) and the digest of the `suite`.
 
-    Returns:
-        One row per combination of `KEYS`, `readout`, `quantity` and `group_id`, with the group's number of items
-        (`n_items`), their ids as a JSON list (`items`), and a digest of the suite (`suite`). The digest depends on the
-        items, their groups, the orderings, and the number of reads of each item in each ordering.
-
-        The estimate is the mean of one `quantity` over the group's items:
-
-        - ``score``: the item's mean score, in points.
-        - ``order``: the item's mean score in the usual ordering (1 to n) minus its mean score over all reads, in
-          points.
-        - ``ends``: the share of the item's selections at the first position minus the share at the last position.
-        - ``failed``: the share of the item's reads without a written score, only for readout ``hard``.
+    ``order``: mean score in the usual ordering less that over all reads. ``ends``: share of selections at the first
+    position less that at the last. ``failed``: share of reads without a written score (readout ``hard``).
     """
-    parts = [part for block in blocks.blocks(scores) for part in _of_block(block)]
+    parts = [part for block in blocks.blocks(scores) for part in _block_rows(block)]
     columns = [*KEYS, "readout", "quantity", "group_id", "estimate", "n_items", "items", "suite"]
-    return tidy.from_parts(parts, columns, {"items": "str"}, by=KEYS)
+    return tidy.join_parts(parts, columns, {"items": "str"}, by=KEYS)
 
 
-def _of_block(block: blocks.Block) -> Iterator[tuple[Row, Row]]:
-    """Means of the groups of a block, for each readout and quantity, as parts for `tidy.from_parts`."""
+def _block_rows(block: blocks.Block) -> Iterator[tuple[Row, Row]]:
     group = block.units("group")
     sizes = np.bincount(group)
     _, first = np.unique(group, return_index=True)
@@ -61,9 +50,9 @@ def _of_block(block: blocks.Block) -> Iterator[tuple[Row, Row]]:
 
 
 def _digest(block: blocks.Block) -> str:
-    """Digest of a suite, independent of the order of its reads and of the judge."""
-    shown, number = block.orderings
-    digits = shown @ max(10, block.n) ** np.arange(block.n - 1, -1, -1)
+    """Digest of items, groups, orderings and numbers of reads; independent of judge and row order."""
+    orders, number = block.orderings
+    digits = orders @ max(10, block.n) ** np.arange(block.n - 1, -1, -1)
     orderings, rank = np.unique(digits, return_inverse=True)
     cells, counts = np.unique(block.item * len(orderings) + rank[number], return_counts=True)
     digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
@@ -76,24 +65,23 @@ def _digest(block: blocks.Block) -> str:
 
 
 def _quantities(block: blocks.Block) -> Iterator[tuple[Readout, str, np.ndarray]]:
-    """Each quantity as its readout, its name and a value for each item; NaN where an item has no value."""
     usual = (np.diff(block.shown, axis=1) > 0).all(axis=1)
     varied = block.crossed and usual.any()
     for readout, column in VALUES.items():
         if column not in block.table or not block.table[column].notna().any():
             continue
         scores = block.table[column].to_numpy(dtype=float, na_value=np.nan)
-        mean = _by_item(block, scores)
+        mean = _item_means(block, scores)
         yield readout, "score", mean
         if varied:
-            yield readout, "order", _by_item(block, np.where(usual, scores, np.nan)) - mean
+            yield readout, "order", _item_means(block, np.where(usual, scores, np.nan)) - mean
         if block.crossed:
-            yield readout, "ends", _by_item(block, _ends(block, readout))
-    yield Readout.HARD, "failed", _by_item(block, block.table["score"].isna().to_numpy(dtype=float))
+            yield readout, "ends", _item_means(block, _ends(block, readout))
+    yield Readout.HARD, "failed", _item_means(block, block.table["score"].isna().to_numpy(dtype=float))
 
 
 def _ends(block: blocks.Block, readout: Readout) -> np.ndarray:
-    """Selection (or its probability) of the first position minus that of the last, for each read; NaN if unknown."""
+    """Selection (or probability) of the first position less that of the last, for each read; NaN if unknown."""
     if selections.READOUTS[readout] not in block.table:
         return np.full(len(block.table), np.nan)
     column = block.table[selections.READOUTS[readout]]
@@ -108,7 +96,7 @@ def _ends(block: blocks.Block, readout: Readout) -> np.ndarray:
     return ends
 
 
-def _by_item(block: blocks.Block, values: np.ndarray) -> np.ndarray:
+def _item_means(block: blocks.Block, values: np.ndarray) -> np.ndarray:
     has_value = ~np.isnan(values)
     counts = np.bincount(block.item[has_value], minlength=len(block.items))
     with np.errstate(invalid="ignore", divide="ignore"):

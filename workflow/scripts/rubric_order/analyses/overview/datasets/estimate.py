@@ -1,4 +1,4 @@
-"""Data cards: the size of each dataset, the distribution of its scores, and the agreement of its raters."""
+"""Data cards."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,20 +34,10 @@ def estimate(
     seed: int,
     golds: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Size of each dataset, lengths of its responses, its scores, and the agreement of its raters.
+    """Data cards by criterion (``all``: pooled) and `source` of scores.
 
-    Returns:
-        One row per dataset, source of scores and criterion (``all``: pooled). A dataset with a single criterion has
-        only the row ``all``. `source` is ``human``, ``intended`` (levels that texts were written for) or ``reference``
-        (labels that other judges gave). It is ``none`` for a dataset without scores.
-
-        Columns are:
-
-        - ``characters_...``, ``words_...``: mean, least and greatest length of the `n_responses` distinct responses.
-        - `n_raters`: largest number of scores of an item.
-        - `n_rated`: number of items with a score.
-        - `share_1` to `share_5`, `share_other`: shares of all `n_scores` scores of all raters.
-        - `alpha`, `rater_vs_rest`: see the functions `krippendorff_alpha` and `rater_vs_rest`.
+    `source` is ``human``, ``intended`` (levels that texts were written for), ``reference`` (labels of other judges) or
+    ``none``. Lengths are over distinct responses; `n_raters` is the largest number of scores of an item.
     """
     rows = []
     for dataset, table in items.groupby("dataset"):
@@ -72,7 +62,6 @@ def estimate(
 
 
 def score_matrix(lists: pd.Series | list[Any]) -> np.ndarray:
-    """Lists of scores as a matrix, shape (n_items, n_raters). Shorter lists are filled with NaN."""
     lists = [np.asarray(scores, dtype=float) for scores in lists]
     matrix = np.full((len(lists), max(map(len, lists), default=0)), np.nan)
     for row, scores in zip(matrix, lists, strict=True):
@@ -106,7 +95,7 @@ def krippendorff_alpha(scores: np.ndarray, groups: np.ndarray, weights: np.ndarr
 
 
 def rater_vs_rest(scores: np.ndarray, groups: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's r of one rater's scores with the mean of the other raters' scores, averaged over raters."""
+    """Pearson's r of one rater with the mean of the others, averaged over raters."""
     correlations = []
     for rater in range(scores.shape[1]):
         others = np.delete(scores, rater, axis=1)
@@ -146,10 +135,9 @@ def _size(items: pd.DataFrame) -> Row:
 
 
 def _scores(matrix: np.ndarray) -> Row:
-    """Number of raters, rated items and scores of a block, the mean score, and the share of each score."""
-    given = ~np.isnan(matrix)
-    scores = matrix[given]
-    row = {"n_raters": matrix.shape[1], "n_rated": int(given.any(axis=1).sum()), "n_scores": len(scores)}
+    present = ~np.isnan(matrix)
+    scores = matrix[present]
+    row = {"n_raters": matrix.shape[1], "n_rated": int(present.any(axis=1).sum()), "n_scores": len(scores)}
     if not len(scores):
         return row | dict.fromkeys(SCORED[3:], np.nan)
     shares = {f"share_{score}": float((scores == score).mean()) for score in HUMAN_SCORES}
@@ -160,7 +148,6 @@ def _scores(matrix: np.ndarray) -> Row:
 def _agreement(
     matrix: np.ndarray, group_ids: np.ndarray, resamples: int, confidence: float, rng: np.random.Generator
 ) -> Row:
-    """Both measures of agreement with their intervals."""
     row = dict.fromkeys(AGREEMENT, np.nan)
     usable = (~np.isnan(matrix)).sum(axis=1) > 1
     if not usable.any():

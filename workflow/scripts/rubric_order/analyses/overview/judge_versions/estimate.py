@@ -1,4 +1,4 @@
-"""Versions of engine, weights and server that gave a judge's answers, and a mark for several versions."""
+"""Versions behind a judge's answers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,17 +11,14 @@ COLUMNS: dict[str, list[str]] = {}
 
 
 def estimate(answers: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    """Number of answers that each version gave.
+    """Number of answers that each version of a kind (`what`) gave; `mixed` where a judge has several of a kind.
 
-    Returns:
-        One row per judge, kind of version (`what`, such as ``version of the engine`` or ``revision``) and `version`,
-        with `n_answers`. `mixed` is True if this judge has several versions of that kind. These are counts, without
-        random draws. A judge whose answers were recorded elsewhere has no known versions and no row.
+    A judge whose answers were recorded elsewhere has no row.
     """
     rows = [
         (judge, what, version, n_answers, len(counts) > 1)
-        for judge, told in answers.items()
-        for what, counts in sorted(told["versions"].items())
+        for judge, record in answers.items()
+        for what, counts in sorted(record["versions"].items())
         for version, n_answers in sorted(counts.items())
     ]
     columns = ["judge", "what", "version", "n_answers", "mixed"]

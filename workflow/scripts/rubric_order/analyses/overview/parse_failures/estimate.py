@@ -1,4 +1,4 @@
-"""Number of answers without a score, for every probe, by position and reason."""
+"""Answers without a score."""
 
 from collections.abc import Iterable, Iterator
 
@@ -17,35 +17,29 @@ CELL = ["option", "position", "reason"]
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Counts of missing scores by reason, and by the position of each option if that position is known.
+    """Missing scores by `reason` (``all``: any, also if nothing failed), `option` and its `position`, where known.
 
-    Returns:
-        One row per combination of `KEYS`, `option`, `position` of the option in the prompt, and `reason`. `n_scores` is
-        the number of scores that were asked for, `n_failed` the number of missing scores. Reason ``all`` counts every
-        reason, and has a row even if nothing failed.
-
-        - If a read asks one question, the options are the scores of its scale.
-        - If a read asks several questions, each criterion is an option, and fails independently of the other criteria.
+    Options are the scores of the scale, or the criteria if a read asks several questions.
     """
     columns = [*KEYS, *CELL, "n_scores", "n_failed"]
     rows: list[Row] = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
         several = table["question"] != ""
-        rows += _of_scores(table[~several])
-        rows += _of_criteria(table[several])
-    table = tidy.from_rows(rows, columns, {"position": "str"})
+        rows += _score_rows(table[~several])
+        rows += _criterion_rows(table[several])
+    table = tidy.make_table(rows, columns, {"position": "str"})
     return table.sort_values(columns[:-2], kind="stable", ignore_index=True)
 
 
-def _of_scores(table: pd.DataFrame) -> Iterator[Row]:
+def _score_rows(table: pd.DataFrame) -> Iterator[Row]:
     for block in blocks.blocks(table):
-        n, shown = block.n, block.shown
+        n, orderings = block.n, block.shown
         reason, reasons = pd.factorize(block.table["failure"], sort=True)  # -1 for a read that did not fail
-        marks = np.column_stack([np.ones(len(shown)), reason >= 0, reason[:, None] == np.arange(len(reasons))])
+        marks = np.column_stack([np.ones(len(orderings)), reason >= 0, reason[:, None] == np.arange(len(reasons))])
         cells = [(EVERY, EVERY, marks.sum(axis=0).astype(int))]
         # Records without an ordering get the canonical ordering, which says nothing about positions.
-        if block.keys["strategy"] != "recorded" or (shown != shown[0]).any():
-            place = permutations.positions_of(shown)
+        if block.keys["strategy"] != "recorded" or (orderings != orderings[0]).any():
+            place = permutations.positions_of(orderings)
             for score, position in np.ndindex(n, n):
                 counts = marks[place[:, score] == position + 1].sum(axis=0).astype(int)
                 cells += [(str(score + block.lowest), str(position + 1), counts)] if counts[0] else []
@@ -56,7 +50,7 @@ def _of_scores(table: pd.DataFrame) -> Iterator[Row]:
                     yield block.keys | cell | {"n_scores": n_scores, "n_failed": count}
 
 
-def _of_criteria(table: pd.DataFrame) -> list[Row]:
+def _criterion_rows(table: pd.DataFrame) -> list[Row]:
     if table.empty:
         return []
     # The rows of a read are its criteria in canonical order.

@@ -1,4 +1,4 @@
-"""Review of reference answers: shares of accepted texts, and agreement with the reviewer's blind scores."""
+"""Review of reference answers."""
 
 from collections.abc import Iterator
 
@@ -29,21 +29,10 @@ AMONG = ("texts", "accepted", "rejected")
 
 
 def estimate(references: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Shares and agreement, for all attempts together and for each writer, reviewer, level and round.
+    """Shares and agreement, for all attempts together (`by` ``all``) and for each `value` of `WAYS`.
 
-    Returns:
-        One row per dataset, `by` (``all`` or one of `WAYS`), `value` of the column that `by` names, and `quantity`. A
-        blind score is given by the reviewer who also accepts or rejects the text, without knowing the score that it was
-        written for. `quantity` is one of:
-
-        - ``slots_accepted``: share of the slots for which a text was accepted in the end.
-        - ``written``: share of attempts that gave a text.
-        - ``accepted``: share of texts that the reviewer accepted.
-        - ``unclear``: share of texts about which the reviewer gave no verdict.
-        - ``blind_equal_texts``: share of texts whose blind score equals the score that the text was written for.
-        - ``blind_shift_...``, with the same endings: mean blind score minus the score that the text was written for.
-        - ``blind_kappa_...``, with the same endings: quadratic kappa of these two scores, without an interval; NaN for
-          a single level.
+    ``slots_accepted`` is of slots, ``written`` of attempts, others of texts. ``blind_...`` compares blind scores, of
+    all, accepted or rejected texts, with the scores they were written for; kappa is NaN for a single level.
     """
     rows = [
         row for dataset, block in references.groupby("dataset", sort=True) for row in _rows(dataset, block, confidence)
@@ -61,10 +50,10 @@ def _rows(dataset: str, block: pd.DataFrame, confidence: float) -> Iterator[Row]
             if by in ("all", "level"):
                 slots = part.groupby(SLOT, sort=True)["accepted"].any().reset_index()
                 yield common | _share("slots_accepted", slots["accepted"], slots["group_id"], confidence)
-            yield from (common | row for row in _of_attempts(part, confidence))
+            yield from (common | row for row in _attempt_rows(part, confidence))
 
 
-def _of_attempts(part: pd.DataFrame, confidence: float) -> Iterator[Row]:
+def _attempt_rows(part: pd.DataFrame, confidence: float) -> Iterator[Row]:
     yield _share("written", part["text"].notna(), part["group_id"], confidence)
     texts = part[part["text"].notna()]
     yield _share("accepted", texts["accepted"], texts["group_id"], confidence)
@@ -72,8 +61,8 @@ def _of_attempts(part: pd.DataFrame, confidence: float) -> Iterator[Row]:
         return
     yield _share("unclear", texts["verdict"].isna(), texts["group_id"], confidence)
     accepted = texts["accepted"].astype(bool)
-    for name, kept in zip(AMONG, (accepted | True, accepted, texts["verdict"] == "no"), strict=True):
-        scored = texts[kept & texts["blind_score"].notna()]
+    for name, among in zip(AMONG, (accepted | True, accepted, texts["verdict"] == "no"), strict=True):
+        scored = texts[among & texts["blind_score"].notna()]
         level, blind = (scored[column].to_numpy(dtype=float) for column in ("level", "blind_score"))
         yield _share(f"blind_equal_{name}", level == blind, scored["group_id"], confidence)
         yield _mean(f"blind_shift_{name}", blind - level, scored["group_id"], confidence)
@@ -90,5 +79,5 @@ def _share(quantity: str, told: pd.Series | np.ndarray, group: pd.Series, confid
 
 def _mean(quantity: str, values: np.ndarray, group: pd.Series, confidence: float) -> Row:
     interval = contrasts.mean(values, group.factorize()[0], confidence)
-    kept = {name: interval[name] for name in ("estimate", "ci_low", "ci_high", "n_clusters")}
-    return {"quantity": quantity, "n": len(values)} | kept
+    columns = {name: interval[name] for name in ("estimate", "ci_low", "ci_high", "n_clusters")}
+    return {"quantity": quantity, "n": len(values)} | columns

@@ -1,4 +1,4 @@
-"""Bias Cost of an ordering: how much too often or too seldom its scores are selected where the ordering puts them."""
+"""Bias Cost of orderings."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -20,9 +20,7 @@ COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 
 
 def cheapest(costs: np.ndarray) -> np.ndarray:
-    """Weight of each ordering, shape (..., D): the cheapest orderings share a weight of 1 equally, the others have
-    0.
-    """
+    """Weight of each ordering, shape (..., D): the cheapest share a weight of 1 equally."""
     least = costs <= costs.min(axis=-1, keepdims=True) + 1e-9  # equal costs can differ by rounding
     with np.errstate(invalid="ignore"):
         return least / least.sum(axis=-1, keepdims=True)
@@ -32,11 +30,10 @@ class Source(NamedTuple):
     """Selections of one dataset, and moments of its complete items, with one row per cluster.
 
     Attributes:
-        table: selections of each score at each position in each cluster, then sums of the q moments of the cluster's
-            complete items (`shared_orderings.column_moments`), shape (n_clusters, n * n + q).
+        table: flattened selections of each score at each position, then q sums of `shared_orderings.column_moments`,
+            shape (n_clusters, n * n + q).
         group: index of each cluster's group, shape (n_clusters,).
-        rated: True if there are human scores to correlate with.
-        n_items: number of items with selections.
+        rated: True if there are human scores.
     """
 
     table: np.ndarray
@@ -46,12 +43,11 @@ class Source(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Selections and correlations from some clusters of a source: in the data (first row), then in each resample.
+    """Sums over clusters of a source: in the data (first row), then in each resample.
 
     Attributes:
         selected: selections of each score at each position, shape (1 + resamples, n, n).
-        pearson: Pearson's r of the scores under each ordering with human scores, shape (1 + resamples, D); None without
-            human scores.
+        pearson: r with human scores under each ordering, shape (1 + resamples, D), or None.
     """
 
     selected: np.ndarray
@@ -63,33 +59,14 @@ def estimate(
 ) -> pd.DataFrame:
     """Bias Cost of every ordering that was read, and gain from choosing the cheapest ordering.
 
-    Returns:
-        One row per group of `KEYS`, `readout`, `cluster`, `quantity` and, if the quantity is about one ordering,
-        `ordering`. Only the strategies in `shared_orderings.SHARED` have rows. Dataset ``all`` pools the selections of
-        all of a study's datasets, and has the mean of their correlations. Scores of `ordering` are written as on their
-        scale.
-
-        Quantities of each ordering:
-
-        - ``cost``: Bias Cost.
-        - ``chosen_share``: share of the resamples in which the ordering is the cheapest.
-        - ``pearson``: Pearson's r with human scores, from one read per item.
-        - ``pearson_rank``: rank of this r (1: highest).
-
-        Quantities in the half of the groups that did not choose the ordering:
-
-        - ``heldout_cost_chosen``, ``heldout_cost_canonical``, ``heldout_cost_mean``: cost of the chosen ordering, of
-          the canonical ordering, and mean cost of all orderings.
-        - ``heldout_cost_saved``: cost of the canonical ordering minus cost of the chosen ordering.
-        - ``heldout_pearson_chosen``, ``heldout_pearson_canonical``, ``heldout_pearson_mean``: Pearson's r of the chosen
-          ordering, of the canonical ordering, and mean r of all orderings.
-        - ``heldout_pearson_gained``: r of the chosen ordering minus r of the canonical ordering.
-        - ``heldout_pearson_over_mean``: r of the chosen ordering minus mean r of all orderings.
+    For strategies in `shared_orderings.SHARED`. Dataset ``all`` pools selections and averages correlations.
+    ``chosen_share``: share of resamples in which the ordering is cheapest. ``heldout_...``: in the half of the groups
+    that did not choose; ``saved`` and ``gained`` are over the canonical ordering, ``over_mean`` over the mean of all.
 
     Source: the earlier version of Xu et al., Section 5.3, Table 6, for cost, correlation and rank; the rest is ours.
     """
     sources_by_key: dict[tuple[Any, ...], dict[str, Source]] = {}
-    shown: dict[tuple[Any, ...], np.ndarray] = {}
+    orderings: dict[tuple[Any, ...], np.ndarray] = {}
     lowest: dict[tuple[Any, ...], dict[str, int]] = {}
     for block in blocks.blocks(scores):
         if block.keys["strategy"] not in shared_orderings.SHARED:
@@ -99,21 +76,21 @@ def estimate(
             for cluster in CLUSTERS if readout in selecting else ():
                 key = (*(block.keys | {"dataset": EVERY}).values(), readout, cluster)
                 sources_by_key.setdefault(key, {})[block.keys["dataset"]] = _source(block, readout, values, cluster)
-                shown[key] = block.orderings[0]
+                orderings[key] = block.orderings[0]
                 lowest.setdefault(key, {})[block.keys["dataset"]] = block.lowest
     options: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed, "splits": splits}
     parts = [
         part
         for key, sources in sorted(sources_by_key.items())
-        for part in _of_sources(key, sources, shown[key], lowest[key], **options)
+        for part in _source_rows(key, sources, orderings[key], lowest[key], **options)
     ]
     key_columns = [*KEYS, "readout", "cluster"]
     columns = [*key_columns, "quantity", "ordering", "estimate", "ci_low", "ci_high", "noise"]
-    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"], by=key_columns)
+    table = tidy.join_parts(parts, [*columns, "n_items", "n_clusters", "method"], by=key_columns)
     return table.assign(confidence=confidence, seed=seed)
 
 
-def _of_sources(
+def _source_rows(
     key: tuple[Any, ...],
     sources: dict[str, Source],
     orderings: np.ndarray,
@@ -137,8 +114,8 @@ def _of_sources(
         common["n_clusters"] = sum(len(sources[name].table) for name in used)
         by = levels.common([lowest[name] for name in used]) - 1  # in `orderings`, levels are counted from 1
         written = np.array([" ".join(map(str, ordering + by)) for ordering in orderings], dtype=object)
-        rows = [*_of_each_ordering([whole[name] for name in used], orderings, written, confidence)]
-        rows += _with_interval(held_out[dataset], confidence)
+        rows = [*_ordering_rows([whole[name] for name in used], orderings, written, confidence)]
+        rows += _interval_rows(held_out[dataset], confidence)
         yield from ((common | {"quantity": quantity}, row) for quantity, row in rows)
         table = np.concatenate([sources[name].table[:, : everything["n"] ** 2] for name in used])
         costs = _held_out_costs(table, np.concatenate([firsts[name] for name in used], axis=1), orderings)
@@ -183,7 +160,7 @@ def _pooled(sums: list[Sums]) -> Sums:
 
 
 def folded_excess(z: np.ndarray) -> np.ndarray:
-    """Expected absolute value of a normal variable with variance 1, minus the absolute value z of its mean.
+    """Expected |Z| of a normal variable with mean z and variance 1, less |z|.
 
     Source: the folded normal distribution, Leone, Nelson and Nottingham (1961).
     """
@@ -191,8 +168,7 @@ def folded_excess(z: np.ndarray) -> np.ndarray:
     return np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2) - 2 * z * special.ndtr(-z)
 
 
-def without_noise(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distance of each share from 1/n, without what the share's error adds, and its derivative by the share."""
+def noise_free_distance(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     away = shares - 1 / shares.shape[-1]
     z = np.divide(np.abs(away), error, out=np.full(away.shape, np.inf), where=error > 0)
     excess = np.where(error > 0, error * folded_excess(np.where(np.isinf(z), 0, z)), 0)
@@ -200,12 +176,12 @@ def without_noise(shares: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _shares_and_influence(table: np.ndarray, chosen: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    own = table.reshape(-1, n, n) * chosen[:, None, None]
-    total = own.sum(axis=0)
+    selections = table.reshape(-1, n, n) * chosen[:, None, None]
+    total = selections.sum(axis=0)
     times = total.sum(axis=1)[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.where(times > 0, total / times, 1 / n)
-        influence = np.where(times > 0, (own - shares * own.sum(axis=2, keepdims=True)) / times, 0)
+        influence = np.where(times > 0, (selections - shares * selections.sum(axis=2, keepdims=True)) / times, 0)
     return shares, influence
 
 
@@ -214,12 +190,11 @@ def _costs(table: np.ndarray, units: np.ndarray, orderings: np.ndarray) -> tuple
     shares, influence = _shares_and_influence(table, units, n)
     number = int(units.sum())
     error = np.sqrt(np.square(influence).sum(axis=0) * (number / (number - 1) if number > 1 else np.nan))
-    distance, slope = without_noise(shares, error)
+    distance, slope = noise_free_distance(shares, error)
     return distance[orderings - 1, places].sum(axis=-1), (influence * slope)[:, orderings - 1, places].sum(axis=-1)
 
 
 def _held_out_costs(table: np.ndarray, firsts: np.ndarray, orderings: np.ndarray) -> dict[str, tuple[float, float]]:
-    """Costs without noise, in one half of the groups, of the ordering that is cheapest in the other half."""
     canonical = np.eye(len(orderings))[shared_orderings.canonical_place(orderings)]
     whole, _ = _costs(table, np.ones(len(table), dtype=bool), orderings)
     values: dict[str, list[Any]] = {}
@@ -280,19 +255,19 @@ def _cross_fit(
 def _held_out(chosen: np.ndarray, pearson: np.ndarray | None, canonical: int) -> dict[str, np.ndarray]:
     if pearson is None:
         return {}
-    correlations = _of_choice("heldout_pearson", chosen, pearson, canonical)
-    own = correlations["heldout_pearson_chosen"]
-    correlations["heldout_pearson_gained"] = own - correlations["heldout_pearson_canonical"]
-    correlations["heldout_pearson_over_mean"] = own - correlations["heldout_pearson_mean"]
+    correlations = _choice_values("heldout_pearson", chosen, pearson, canonical)
+    best_r = correlations["heldout_pearson_chosen"]
+    correlations["heldout_pearson_gained"] = best_r - correlations["heldout_pearson_canonical"]
+    correlations["heldout_pearson_over_mean"] = best_r - correlations["heldout_pearson_mean"]
     return correlations
 
 
-def _of_choice(name: str, chosen: np.ndarray, values: np.ndarray, canonical: int) -> dict[str, np.ndarray]:
+def _choice_values(name: str, chosen: np.ndarray, values: np.ndarray, canonical: int) -> dict[str, np.ndarray]:
     of_chosen = np.where(chosen == 0, 0, chosen * values).sum(axis=1)
     return {f"{name}_chosen": of_chosen, f"{name}_canonical": values[:, canonical], f"{name}_mean": values.mean(axis=1)}
 
 
-def _of_each_ordering(
+def _ordering_rows(
     sums: list[Sums], orderings: np.ndarray, written: np.ndarray, confidence: float
 ) -> Iterator[tuple[str, Row]]:
     whole = _pooled(sums)
@@ -303,16 +278,16 @@ def _of_each_ordering(
     present = np.ma.masked_invalid(shares[1:])  # type: ignore[no-untyped-call]  # of numpy
     error = np.sqrt(2 / np.pi) * present.std(axis=0).filled(0)
     noise = error[orderings - 1, np.arange(orderings.shape[1])].sum(axis=1)
-    for quantity, row in _with_interval({"cost": costs}, confidence):
+    for quantity, row in _interval_rows({"cost": costs}, confidence):
         yield quantity, ordering_column | row | {"noise": noise}
     yield "chosen_share", ordering_column | {"estimate": cheapest(costs[1:]).mean(axis=0)}
     if whole.pearson is not None:
         ranks = np.stack([shared_orderings.rank_of(whole.pearson, place) for place in range(len(orderings))], axis=1)
-        for quantity, row in _with_interval({"pearson": whole.pearson, "pearson_rank": ranks}, confidence):
+        for quantity, row in _interval_rows({"pearson": whole.pearson, "pearson_rank": ranks}, confidence):
             yield quantity, ordering_column | row
 
 
-def _with_interval(values: dict[str, np.ndarray], confidence: float) -> Iterator[tuple[str, Row]]:
+def _interval_rows(values: dict[str, np.ndarray], confidence: float) -> Iterator[tuple[str, Row]]:
     for quantity, table in values.items():
         table = table.reshape(len(table), -1)
         low, high = resampling.percentile_interval(table[1:], confidence)

@@ -1,4 +1,4 @@
-"""Decisiveness of a judge, and counts of its reads and orderings."""
+"""Decisiveness, and counts of reads."""
 
 import json
 from collections.abc import Iterable
@@ -19,45 +19,28 @@ COLUMNS = {"scores": [*KEYS, *READ, *selections.READOUTS.values()]}
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Counts and decisiveness of each group of reads.
+    """Counts, design and decisiveness of each group of reads, without intervals.
 
-    Returns:
-        One row per group of `KEYS`. These columns describe the size:
+    `effective_groups`: `resampling.effective`. `n_copies`: items that repeat the reads of an item of another group
+    (`copies.copies`). `failures`: number of reads by reason, JSON. `crossed`: every score stands in every position;
+    `balanced`: equally often for each item; `shared`: nearly all reads are in orderings that half of the items have;
+    `fewest` and `most`: reads of an item in an ordering (`designs.Design`).
 
-        - `n_items`, `n_groups`: number of items, and number of groups of items.
-        - `effective_groups`: number of groups of equal size whose mean would be as precise, see `resampling.effective`.
-        - `heaviest_group`: share of the items that the largest group has.
-        - `n_reads`, `n_failed`: number of reads with a score, and number of reads without one.
-        - `n_copies`: number of items that repeat exactly the reads of an item of another group, see `copies.copies`.
-        - `failures`: dictionary from reason to number of reads without a score, the commonest reason first, as JSON.
-
-        These columns describe the design, see `designs.Design` and `blocks.Block.crossed`:
-
-        - `n_orderings`: number of different orderings.
-        - `fewest`, `most`: least and largest number of reads of an item in an ordering.
-        - `shared`: True if nearly all reads are in orderings that at least half of the items have.
-        - `balanced`: True if every score is shown in every position equally often, for each item.
-        - `crossed`: True if every score is shown in every position.
-
-        These columns describe how decisive the reads are, and have no interval:
-
-        - `commonest_score`: score that is given most often; the lowest such score if there are several.
-        - `commonest_share`: share of this score among the reads with a score.
-        - `discordant_share`: share of the pairs of reads of one item that have different scores.
-        - `top_probability`: probability of a read's most probable option, as a mean over reads.
-        - `known_share`: share of the reads whose option probabilities are known.
+    `discordant_share`: share of pairs of an item's reads with different scores. `top_probability`: of the most probable
+    option, mean over reads. `known_share`: share of reads with option probabilities. `commonest_score`: the lowest if
+    several.
     """
-    rows = [_of_block(block) for block in blocks.blocks(scores)]
+    rows = [_block_row(block) for block in blocks.blocks(scores)]
     columns = [*KEYS, "n_items", "n_groups", "effective_groups", "heaviest_group", "n_reads", "n_failed"]
     columns += ["n_orderings", "crossed"]
     columns += ["commonest_score", "commonest_share", "discordant_share", "top_probability"]
     columns += ["shared", "balanced", "fewest", "most", "known_share", "exponent", "exponent_low", "exponent_high"]
     types = dict.fromkeys(("crossed", "shared", "balanced"), "bool") | dict.fromkeys(("fewest", "most"), "int64")
     types["commonest_score"] = "Int8"
-    return tidy.from_rows(rows, [*columns, "n_copies", "copies", "failures", "causes"], types)
+    return tidy.make_table(rows, [*columns, "n_copies", "copies", "failures", "causes"], types)
 
 
-def _of_block(block: blocks.Block) -> Row:
+def _block_row(block: blocks.Block) -> Row:
     scored = block.table["score"].notna()
     scores = block.table.loc[scored, "score"].to_numpy(dtype=int)
     sizes = block.items["group_id"].value_counts(sort=False).to_numpy()

@@ -1,4 +1,4 @@
-"""Tests that a bias, or a difference of two strategies or conditions, is too small to be worth mention."""
+"""Equivalence tests."""
 
 from collections.abc import Iterator
 
@@ -37,28 +37,16 @@ def estimate(
 ) -> pd.DataFrame:
     """Two one-sided tests of effects that other statistics have estimated.
 
-    Returns:
-        One row per group of `KEYS`, `baseline`, `other`, `readout`, `cluster` and `quantity`. `baseline` is the
-        strategy that `strategy` is compared with, and empty in rows that compare no strategies. `other` is the
-        condition that `condition` is compared with, and empty in rows that compare no conditions. The statement that is
-        tested depends on `quantity`:
-
-        - ``points``: each ordering's mean score differs from the mean over all orderings by less than `margin`.
-        - ``usual_minus_balanced``: the mean score of the usual ordering differs from the mean over all orderings by
-          less than `margin`.
-        - ``log_odds``: each position adds less than `margin` to an option's log-odds, and subtracts less than `margin`.
-        - ``interaction``: the highest score gains or loses less than `margin`, in log-odds, at the last position, and
-          so does the lowest score at the first position.
-        - ``r``: the agreement of two strategies with human scores (Pearson's r) differs by less than `margin`.
-        - ``condition_points``, ``condition_r``: the mean scores under two conditions, or their agreement with human
-          scores, differ by less than `margin`.
+    `baseline` is the other strategy, `other` the other condition; empty in rows that compare none. ``points`` and
+    ``log_odds`` are about all orderings or positions at once; ``interaction`` about the highest score at the last
+    position and the lowest at the first.
     """
     margins = {"points": points, "usual_minus_balanced": points, "log_odds": log_odds, "interaction": log_odds, "r": r}
     margins |= {"condition_points": points, "condition_r": r}
     effects = _effects(score_effects, position_preference, strategy_comparison, condition_comparison)
     rows = [row for name, of_name in effects.items() for row in _tested(name, margins[name], of_name, level)]
     columns = [*KEYS, "baseline", "other", "readout", "cluster", "quantity", "margin", "estimate", "low", "high", "p"]
-    table = tidy.from_rows(rows, [*columns, "verdict", "flag", "n_effects", "n_clusters", "method"])
+    table = tidy.make_table(rows, [*columns, "verdict", "flag", "n_effects", "n_clusters", "method"])
     return table.assign(level=level)
 
 
@@ -68,7 +56,6 @@ def _effects(
     strategy_comparison: pd.DataFrame,
     condition_comparison: pd.DataFrame,
 ) -> dict[str, pd.DataFrame]:
-    """Dictionary from quantity to the rows of other statistics that have its effects, see `estimate`."""
     both = {"strategy": EVERY_POSITION, "baseline": EVERY_POSITION}
     return {
         "points": rows_with(score_effects, quantity="ordering"),
@@ -97,8 +84,8 @@ def _tested(name: str, margin: float, effects: pd.DataFrame, level: float) -> It
         p, small = np.maximum(p, bounded), bounded <= level
     small &= effects["effective_clusters"].to_numpy(dtype=float) >= uniformity.FEW_CLUSTERS
     compared = [*_SAME, "baseline", "other"]
-    given = [effects[column].tolist() if column in effects else [""] * len(effects) for column in compared]
-    named = {key: rows for key, rows in places_of(*given).items() if not pd.isna(list(key)).any()}
+    values = [effects[column].tolist() if column in effects else [""] * len(effects) for column in compared]
+    named = {key: rows for key, rows in places_of(*values).items() if not pd.isna(list(key)).any()}
     for key, rows in sorted(named.items()):
         weakest = rows[int(np.where(np.isnan(p[rows]), np.inf, p[rows]).argmax())]
         row = dict(zip(compared, key, strict=True)) | {"quantity": name, "margin": margin, "p": p[weakest]}

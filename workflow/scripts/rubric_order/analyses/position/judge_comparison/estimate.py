@@ -1,4 +1,4 @@
-"""Differences in position bias between judges, profiles, scales and datasets, and its change over a sweep."""
+"""Differences in position bias, and trends."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,15 +33,13 @@ PAIRED = "the clusters of both sides as the sample, Student's t"
 
 
 class Selection(NamedTuple):
-    """V squared of position selection without what chance adds, and the arrays from which its error is computed.
+    """V squared of position selection without what chance adds, and the arrays that give its error.
 
     Attributes:
-        estimate: unbiased estimate of V squared, with clusters as the sample.
-        raw: V squared of the pooled shares, which chance makes larger.
+        estimate, raw: unbiased estimate with clusters as the sample, and V squared of the pooled shares.
         influence: what each cluster adds to the estimate, shape (n_clusters,).
-        deviation: selections of each cluster minus the selections that the pooled shares predict for the cluster's
-            reads, scaled, shape (n_clusters, n).
-        weight: share of all reads that each cluster has, shape (n_clusters,).
+        deviation: scaled selections less those that the pooled shares predict, shape (n_clusters, n).
+        weight: share of all reads, shape (n_clusters,).
     """
 
     estimate: float
@@ -52,15 +50,7 @@ class Selection(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Estimates of one block and readout, and what each cluster adds to them.
-
-    Attributes:
-        estimates: dictionary from quantity to its estimate.
-        influence: dictionary from quantity to what each cluster adds to the estimate, shape (n_clusters,).
-        selection: V squared with the arrays for its error; None if V squared is not estimated.
-        dataset: the dataset.
-        ids: ids of the clusters.
-    """
+    """Estimates of one block and readout by quantity, and what each cluster adds, shape (n_clusters,)."""
 
     estimates: dict[str, float]
     influence: dict[str, np.ndarray]
@@ -78,38 +68,28 @@ def estimate(
 ) -> pd.DataFrame:
     """Differences between two judges, profiles, scales or datasets, all else being equal, and trends.
 
-    Returns:
-        One row per comparison or trend, within a study, condition, strategy, `readout`, `cluster` and `quantity`.
-        `compared` says what differs. If `compared` is one of `COMPARED`, the row is the difference `one` minus `other`.
-        If it is ``trend``, the row is the least-squares slope of the estimates over their values in the sweep `one`.
-
-        `quantity` is one of:
-
-        - ``first_last``, ``ends_middle``: contrasts of position preference, in log-odds, see `preference`.
-        - ``cramers_v_squared``: V squared of position selection, without what chance adds.
-        - ``usual_minus_balanced``, ``ascending_minus_descending``: shifts of the mean score, in points, for strategies
-          that read all items in the same orderings.
+    `compared` is one of `COMPARED` (`one` less `other`), or ``trend``: least-squares slope over the sweep `one`. Shifts
+    in points need strategies that read all items in the same orderings.
     """
     rows = []
     for base_columns, measured in _units(scores, CLUSTERS):
         units = dict(sorted(measured.items()))
         rows += [base_columns | row for row in _differences(units, confidence)]
         for judge, temperatures in _temperatures(sampling_temperatures).items():
-            own = base_columns | {"one": f"{TEMPERATURE} of {judge}", "sweep": TEMPERATURE, "swept_judge": judge}
-            rows += [own | row for row in _trends(units, temperatures, confidence)]
+            trend = base_columns | {"one": f"{TEMPERATURE} of {judge}", "sweep": TEMPERATURE, "swept_judge": judge}
+            rows += [trend | row for row in _trends(units, temperatures, confidence)]
         for name, values in sweeps.items():
             rows += [base_columns | {"one": name} | row for row in _trends(units, values, confidence)]
     columns = [*KEYS, "readout", "cluster", "compared", "one", "other", "quantity", "estimate", "se", "ci_low"]
     columns += ["ci_high"]
     columns += ["p", "of_one", "of_other", "n_clusters", "sweep", "swept_judge", "method"]
-    table = tidy.from_rows_with_gaps(rows, columns).assign(confidence=confidence)
+    table = tidy.make_table_with_gaps(rows, columns).assign(confidence=confidence)
     return multiplicity.adjust(table)
 
 
 def differences(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, clusters: Sequence[str] = CLUSTERS
 ) -> list[Row]:
-    """The rows of `estimate` for differences, without trends and without adjusted p-values."""
     return [
         base_columns | row
         for base_columns, units in _units(scores, clusters)
@@ -120,7 +100,6 @@ def differences(
 def _units(
     scores: pd.DataFrame | Iterable[pd.DataFrame], clusters: Sequence[str]
 ) -> Iterator[tuple[Row, dict[tuple[Any, ...], Measured]]]:
-    """Keys that comparable estimates share, and a dictionary from values of `COMPARED` to these estimates."""
     units_by_key: dict[tuple[Any, ...], dict[tuple[Any, ...], Measured]] = {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if block.crossed and preference.identifies(block) else ():
@@ -161,21 +140,19 @@ def _selection(counts: np.ndarray) -> Selection:
     """V squared of positions, from products of two clusters' deviations from uniform selection."""
     n, size = counts.shape[1], counts.sum(axis=1)
     away, total = counts - size[:, None] / n, size.sum()
-    summed, own = away.sum(axis=0), (away**2).sum(axis=1)
+    summed, squares = away.sum(axis=0), (away**2).sum(axis=1)
     scale = n / (n - 1)
     pairs, without = total**2 - (size**2).sum(), (total - size) ** 2 - ((size**2).sum() - size**2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        estimate = scale * (summed @ summed - own.sum()) / pairs
-        left_out = scale * (((summed - away) ** 2).sum(axis=1) - (own.sum() - own)) / without
+        estimate = scale * (summed @ summed - squares.sum()) / pairs
+        left_out = scale * (((summed - away) ** 2).sum(axis=1) - (squares.sum() - squares)) / without
         deviation = (away - size[:, None] * summed / total) * np.sqrt(scale / pairs)
     raw = scale * summed @ summed / total**2
     return Selection(float(estimate), float(raw), estimate - left_out, deviation, size / total)
 
 
 def _points(values: np.ndarray, shown: np.ndarray, unit: np.ndarray) -> dict[str, tuple[float, np.ndarray]]:
-    """Shifts of the mean score over items with a score under every ordering, and what each cluster adds to each
-    shift.
-    """
+    """Shifts of the mean score over items with a score under every ordering, and what each cluster adds."""
     used = ~np.isnan(values).any(axis=1)
     rising, falling = ((np.sign(side) * np.diff(shown, axis=1) > 0).all(axis=1) for side in (1, -1))
     if not used.any() or not rising.any() or not falling.any():
@@ -195,7 +172,6 @@ def _points(values: np.ndarray, shown: np.ndarray, unit: np.ndarray) -> dict[str
 
 
 def _differences(units: dict[tuple[Any, ...], Measured], confidence: float) -> Iterator[Row]:
-    """Estimates of one side minus those of another, for each two sides that differ in exactly one of `COMPARED`."""
     for (one, first), (other, second) in itertools.combinations(units.items(), 2):
         differ = [place for place in range(len(COMPARED)) if one[place] != other[place]]
         if len(differ) == 1:
@@ -217,7 +193,6 @@ def _temperatures(known: Mapping[str, Mapping[str, float | None]]) -> dict[str, 
 
 
 def _trends(units: dict[tuple[Any, ...], Measured], values: Mapping[str, float], confidence: float) -> Iterator[Row]:
-    """Slopes over one sweep, for each dataset and scale."""
     alone = {f"{judge}/{DEFAULT_PROFILE}": value for judge, value in values.items() if "/" not in judge}
     at = {unit: (alone | dict(values)).get(f"{unit[0]}/{unit[1]}") for unit in units}
     at = {unit: value for unit, value in at.items() if value is not None}
@@ -243,7 +218,7 @@ def _combined(parts: list[tuple[float, Measured]], confidence: float) -> Iterato
             row = {"quantity": name, "n_clusters": cluster_robust.counted(moved)}
             if name == SELECTION:
                 selections = [(weight, of.selection) for weight, of in parts if of.selection is not None]
-                yield row | _of_selections(selections, number, total, confidence)
+                yield row | _selection_interval(selections, number, total, confidence)
             else:
                 yield row | cluster_robust.interval(total, moved, confidence)
 
@@ -255,10 +230,9 @@ def _numbered(parts: list[Measured]) -> np.ndarray:
     return pd.factorize(dataset * len(ids) + code)[0]
 
 
-def _of_selections(
+def _selection_interval(
     parts: list[tuple[float, Selection]], number: np.ndarray, total: float, confidence: float
 ) -> dict[str, float]:
-    """Interval and test of a weighted sum of V squared."""
     chance = np.array([max(of.raw - of.estimate, ROUNDING) for _, of in parts])
     common = max(float(sum(of.estimate / by for (_, of), by in zip(parts, chance, strict=True)) / sum(1 / chance)), 0.0)
     of_clusters = np.bincount(number, np.concatenate([abs(weight) * of.weight**2 for weight, of in parts]))
@@ -268,7 +242,6 @@ def _of_selections(
     products = _products(parts, number)
 
     def error(values: list[float]) -> float:
-        """Standard error if V squared has these values, one for each part."""
         scales = [np.sqrt(value / max(of.raw, ROUNDING)) for value, (_, of) in zip(values, parts, strict=True)]
         scaled = [scale * weight * of.influence for scale, (weight, of) in zip(scales, parts, strict=True)]
         moved = np.bincount(number, np.concatenate(scaled))
@@ -286,12 +259,12 @@ def _of_selections(
 def _products(parts: list[tuple[float, Selection]], number: np.ndarray) -> float:
     """Variance of a weighted sum of V squared if V is 0."""
     starts = np.cumsum([0, *(len(of.deviation) for _, of in parts)])
-    rows, own = [], np.zeros(number.max() + 1)
+    rows, squares = [], np.zeros(number.max() + 1)
     for (weight, of), start, end in zip(parts, starts[:-1], starts[1:], strict=True):
-        table = np.zeros((len(own), of.deviation.shape[1]))
+        table = np.zeros((len(squares), of.deviation.shape[1]))
         table[number[start:end]] = of.deviation
         rows.append((weight, table))
-        own += weight * (table**2).sum(axis=1)
+        squares += weight * (table**2).sum(axis=1)
     terms = [w * v * float(((x.T @ y) ** 2).sum()) for w, x in rows for v, y in rows]
-    variance = 2 * (sum(terms) - float((own**2).sum()))
+    variance = 2 * (sum(terms) - float((squares**2).sum()))
     return variance if variance > ROUNDING * sum(map(abs, terms)) else 0.0

@@ -1,4 +1,4 @@
-"""Manipulability: how far somebody who chooses the order can change scores, ranks and the best candidate."""
+"""Reach of a chosen order."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -25,20 +25,16 @@ SAME = 9  # decimals; scores that are equal after rounding to them tie
 
 
 class Measured(NamedTuple):
-    """Values of one quantity that the choice of an order can move.
+    """Values of one quantity that the choice of an order can move, of k items, candidates or prompts.
 
     Attributes:
-        quantity: ``points``, ``places`` or ``best_changed``.
-        choice: ``own`` if an order is chosen for one item, ``shared`` if one order is chosen for all items.
-        seen: value in the reads of each item, candidate or prompt, shape (k,); NaN does not count.
-        chance: value by chance, of the same shape.
-        unit: index of the group of each item, candidate or prompt, shape (k,).
+        choice: ``own`` if an order is chosen for one item, ``shared`` if for all.
+        seen, chance: value in the reads and by chance, shape (k,); NaN does not count.
+        unit: index of the group, shape (k,).
         most: largest possible value.
-        reached: value reached for each item, candidate or prompt, shape (k,); None if no reads are left to score the
-            chosen orderings.
-        draws: mean of `reached` in each resample of groups, shape (resamples,), if other groups choose the orderings;
-            else None.
-        beyond: True if the value minus `chance` is given.
+        reached: shape (k,); None if no reads are left to score the chosen orderings.
+        draws: mean of `reached` in each resample of groups, if other groups choose the orderings; else None.
+        beyond: True if the value less `chance` is given.
     """
 
     quantity: str
@@ -53,8 +49,6 @@ class Measured(NamedTuple):
 
 
 class _Chance(NamedTuple):
-    """Number of exchanges, seed, fold of each group, and number of times that each resample has each group."""
-
     exchanges: int
     seed: int
     fold: np.ndarray
@@ -73,31 +67,8 @@ def estimate(
 ) -> pd.DataFrame:
     """Ranges of scores and ranks, and changes of the best candidate, by the choice of an ordering.
 
-    Returns:
-        One row per group of `KEYS`, `readout`, `choice`, `quantity` and `part`. Intervals are over groups of items
-        (`cluster`).
-
-        `choice` is one of:
-
-        - ``own``: an order is chosen for one item.
-        - ``shared``: one order is chosen for all items.
-
-        `quantity` is one of:
-
-        - ``points``: highest minus lowest score of an item over the orderings, as a mean over items.
-        - ``places``: lowest minus highest rank of a candidate among the candidates of its prompt, as a mean over
-          candidates.
-        - ``best_changed``: share of prompts in which the choice of an order can replace the best candidate of the usual
-          order.
-
-        `part` is one of:
-
-        - ``seen``: value in the reads.
-        - ``chance``: value if reads exchange their orderings within items, mean over exchanges.
-        - ``beyond``: ``seen`` minus ``chance``.
-        - ``reached``: value in reads that had no part in the choice.
-
-    Source: ours.
+    `part`: ``seen`` in the reads, by ``chance`` (reads exchange their orderings within items), ``beyond`` chance,
+    ``reached`` in reads that had no part in the choice. ``points`` and ``places`` are highest less lowest, as means.
     """
     rows: list[Row] = []
     for block in blocks.blocks(scores):
@@ -117,7 +88,7 @@ def estimate(
                 rows += [labelled | row for row in _parts(measured, exact, confidence)]
     columns = [*KEYS, "readout", "cluster", "choice", "quantity", "part", "estimate", "ci_low", "ci_high"]
     columns += ["known_from", "n_items", "n_incomplete", "n_clusters", "method"]
-    return tidy.from_rows(rows, columns).assign(confidence=confidence, seed=seed)
+    return tidy.make_table(rows, columns).assign(confidence=confidence, seed=seed)
 
 
 def _measured(
@@ -214,7 +185,7 @@ def _row(part: str, ratio: shares.Ratio, method: str) -> Row:
 
 
 def _expected(block: blocks.Block, temperature: float) -> np.ndarray:
-    """Mean over draws of the score of each item in each ordering, shape (n_items, D); NaN without probabilities."""
+    """Expected score of each item in each ordering, shape (n_items, D); NaN without probabilities."""
     has_probabilities = block.table["position_probabilities"].notna().to_numpy()
     drawn = repetition.temper(
         blocks.matrix_of(block.table["position_probabilities"].to_numpy()[has_probabilities]), temperature
@@ -227,7 +198,7 @@ def _expected(block: blocks.Block, temperature: float) -> np.ndarray:
 
 
 def _repeats(block: blocks.Block, values: np.ndarray) -> np.ndarray:
-    shown, number = block.orderings
-    cell = block.item * len(shown) + number
+    orderings, number = block.orderings
+    cell = block.item * len(orderings) + number
     order = np.argsort(cell, kind="stable")
-    return values[block.item, block.column][order].reshape(len(block.items), len(shown), -1)
+    return values[block.item, block.column][order].reshape(len(block.items), len(orderings), -1)

@@ -45,7 +45,7 @@ RESULT = Result(
     ),
     figure=Shown(
         block={
-            **v.by_strategy(v.IN_ONE_SET),
+            **v.strategy_rows(v.IN_ONE_SET),
             "readout": v.READOUT_OF_SCORES,
             **v.SIZES,
             "row_height_in": v.ROW.but(0.45, "Height of a judge's row in inches."),

@@ -1,4 +1,4 @@
-"""Spread of the order's effects between single items, and the share of items that change. A mean can hide both."""
+"""Effects of orderings on single items."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -31,21 +31,11 @@ def estimate(
     temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
     clusters: Sequence[str] = CLUSTERS,
 ) -> pd.DataFrame:
-    """Spread of what orderings add to single items, and the shares of scores and best candidates that orderings change.
+    """Spread of what orderings add to single items, and shares of scores and best candidates that they change.
 
-    Returns:
-        One row per group of `KEYS`, `readout`, `cluster` and `quantity`. `quantity` is one of:
-
-        - ``spread``: standard deviation between single items of what an ordering adds to their scores.
-        - ``within``: the same standard deviation, including variation by repetition.
-        - ``changed``: share of the items whose score differs between another ordering and the usual ordering (or the
-          first ordering, if the usual one was not read).
-        - ``best_changed``: share of the prompts with several candidates in which another ordering has no best candidate
-          in common with the usual ordering.
-        - ``one_read``: root mean square distance, over items, between one read in a random ordering and the item's
-          expected mean over all `n_orderings` orderings, in points.
-        - ``needed``: number of different orderings, drawn at random and read once each, from which on the root mean
-          square distance between the mean of these reads and the expected mean (see ``one_read``) is at most `margin`.
+    ``within`` is ``spread`` with repetition in it. ``changed`` and ``best_changed`` compare with the usual ordering, or
+    the first. ``one_read``: root mean square distance of one read in a random ordering from the item's expected mean
+    over all, in points; ``needed``: number of orderings from which on this distance of their mean is at most `margin`.
     """
     rows: list[Row] = []
     for block in blocks.blocks(scores):
@@ -53,17 +43,16 @@ def estimate(
             continue
         temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
         for readout, values in block.readouts():
-            for row in _of_readout(block, readout, values, temperature, confidence, level, margin, clusters):
+            for row in _readout_rows(block, readout, values, temperature, confidence, level, margin, clusters):
                 rows.append(block.keys | {"readout": readout} | _judged(row, margin))
     columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "low", "high", "chance"]
     columns += ["margin", "verdict", "known_from", "n_orderings", "n_items", "n_clusters"]
     columns += ["flag", "method", "logarithm"]
     rows = [{"logarithm": False} | row for row in rows]
-    return tidy.from_rows(rows, columns, {"logarithm": "bool"}).assign(confidence=confidence, level=level)
+    return tidy.make_table(rows, columns, {"logarithm": "bool"}).assign(confidence=confidence, level=level)
 
 
 def _judged(row: Row, margin: float) -> Row:
-    """A row with its flag and margin. Rows of ``spread`` and ``within`` also get the verdict."""
     few = row["n_clusters"] < FEW_CLUSTERS
     has_margin = row["quantity"] in ("spread", "within", "needed")
     row = row | {"flag": flags.FEW_CLUSTERS if few else "", "margin": margin if has_margin else np.nan, "verdict": ""}
@@ -79,53 +68,47 @@ def _judged(row: Row, margin: float) -> Row:
 
 
 class _Cells:
-    """The reads of a block, in cells: a row is an item, a column an ordering.
+    """Reads in cells of item and ordering.
 
     Attributes:
         shared: True if a column is one ordering for all items.
-        column: column of each read.
         shape: numbers of items and of columns.
-        reference: column of the usual ordering, or 0 if it was not read.
+        reference: column of the usual ordering, or 0.
     """
 
     def __init__(self, block: blocks.Block) -> None:
-        shown, number = block.orderings
+        orderings, number = block.orderings
         self.block, self.items = block, len(block.items)
-        self.shared = len(shown) <= 2 * len(block.table) / self.items
+        self.shared = len(orderings) <= 2 * len(block.table) / self.items
         self.column = number if self.shared else block.column
         self.shape = self.items, int(self.column.max()) + 1
-        rising = np.flatnonzero((np.diff(shown, axis=1) > 0).all(axis=1)) if self.shared else []
+        rising = np.flatnonzero((np.diff(orderings, axis=1) > 0).all(axis=1)) if self.shared else []
         self.reference = int(rising[0]) if len(rising) else 0
         self.cell = block.item * self.shape[1] + self.column
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Sum over the reads of each cell, without reads that are NaN."""
         return np.bincount(self.cell, np.nan_to_num(values), self.shape[0] * self.shape[1]).reshape(self.shape)
 
     def counts(self, values: np.ndarray) -> np.ndarray:
-        """Number of reads of each cell that are not NaN."""
         return self.sums(~np.isnan(values) * 1.0)
 
     def means(self, values: np.ndarray) -> np.ndarray:
-        """Mean of each cell; NaN without a read."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.sums(values) / np.where(self.counts(values) > 0, self.counts(values), np.nan)
 
     def variances(self, values: np.ndarray) -> np.ndarray:
-        """Variance of each cell's mean by repetition; NaN with fewer than two reads."""
         count, mean = self.counts(values), self.means(values)
         squares = self.sums(np.square(values - mean.ravel()[self.cell]))
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(count > 1, squares / (count - 1) / count, np.nan)
 
     def times(self, scores: np.ndarray, n: int) -> np.ndarray:
-        """Number of times that each score was given in each cell, shape (m, D, n)."""
         scored = ~np.isnan(scores)
         code = self.cell[scored] * n + scores[scored].astype(int) - 1
         return np.bincount(code, minlength=self.shape[0] * self.shape[1] * n).reshape(*self.shape, n).astype(float)
 
     def shares(self) -> np.ndarray:
-        """Probability of each score in each cell, shape (m, D, n); NaN without a read whose probabilities are known."""
+        """Probability of each score, shape (m, D, n); NaN without a read whose probabilities are known."""
         block = self.block
         has_probabilities = block.table["position_probabilities"].notna().to_numpy()
         places = np.full(block.shown.shape, np.nan)
@@ -136,7 +119,7 @@ class _Cells:
         return np.stack([self.means(column) for column in by_score.T], axis=2)
 
     def first_two(self, values: np.ndarray) -> np.ndarray:
-        """Scores of the first two scored reads of each cell, shape (2, m, D); NaN if a cell has fewer."""
+        """Scores of the first two scored reads, shape (2, m, D); NaN if a cell has fewer."""
         reads = np.full((2, self.shape[0] * self.shape[1]), np.nan)
         scored = np.flatnonzero(~np.isnan(values))
         for place in range(2):
@@ -146,7 +129,7 @@ class _Cells:
         return reads.reshape(2, *self.shape)
 
 
-def _of_readout(
+def _readout_rows(
     block: blocks.Block,
     readout: Readout,
     values: np.ndarray,
@@ -157,9 +140,9 @@ def _of_readout(
     kinds: Sequence[str],
 ) -> Iterator[Row]:
     cells = _Cells(block)
-    read = values[block.item, block.column]
-    means, repeated = cells.means(read), cells.variances(read)
-    enough = _in_every_ordering(repeated)
+    by_read = values[block.item, block.column]
+    means, repeated = cells.means(by_read), cells.variances(by_read)
+    enough = _repeats_everywhere(repeated)
     if enough and readout == Readout.HARD and temperature != 0 and repetition.copied(block):
         enough = False
     if enough:
@@ -167,7 +150,7 @@ def _of_readout(
     elif readout == Readout.SOFT:
         noise, source = np.where(np.isnan(means), np.nan, 0.0), spread.EXACT
     else:
-        noise, source = _by_temperature(block, cells, readout, values, temperature)
+        noise, source = _expected_variances(block, cells, readout, values, temperature)
     several = (~np.isnan(means)).sum(axis=1) > 1
     if not several.any():
         return
@@ -175,23 +158,23 @@ def _of_readout(
     for cluster in kinds:
         unit = block.units(cluster, several)
         common = {"cluster": cluster, "known_from": source, "n_orderings": drawn_from}
-        own, whole, added = spread.item_variances(means[several], noise[several], unit, shared=cells.shared)
+        between_items, whole, added = spread.item_variances(means[several], noise[several], unit, shared=cells.shared)
         exact = not np.nan_to_num(noise).any()
-        for quantity, variance, logarithm in (("spread", own, exact), ("within", whole, True)):
+        for quantity, variance, logarithm in (("spread", between_items, exact), ("within", whole, True)):
             columns = _mean(variance, unit, confidence, level, added=added, logarithm=logarithm, squared=True)
             how = " of its logarithm" if logarithm else ""
             method = f"method of moments; jackknife over {cluster}s{how}, Student's t by sizes of {cluster}s"
             row = common | {"quantity": quantity, "chance": np.nan, "method": method, "logarithm": logarithm}
             yield row | columns
         method = f"jackknife over {cluster}s, Student's t by sizes of {cluster}s"
-        for quantity, moved, chance, unit_of in _changes(block, readout, read, cells, enough, cluster):
+        for quantity, moved, chance, unit_of in _changes(block, readout, by_read, cells, enough, cluster):
             columns = _mean(moved, unit_of, confidence, level)
             yield common | {"quantity": quantity, "chance": chance, "method": method} | columns
         if drawn_from:
-            times = cells.counts(read)[several]
+            times = cells.counts(by_read)[several]
             reads = spread.single_reads(means[several], noise[several], times, unit, known=source != spread.UNKNOWN)
             method = f"jackknife over {cluster}s of the logarithm, Student's t by sizes of {cluster}s"
-            for row in _of_few(*reads, unit, drawn_from, confidence, level, margin):
+            for row in _few_read_rows(*reads, unit, drawn_from, confidence, level, margin):
                 yield common | {"chance": np.nan, "method": f"draws without replacement; {method}"} | row
 
 
@@ -202,7 +185,7 @@ def _shares_orderings(block: blocks.Block, cells: _Cells) -> bool:
     return bool(cells.shared and design.common.all() and few and asked >= 1 - MOST_MISSING)
 
 
-def _of_few(
+def _few_read_rows(
     most: spread.SingleReads,
     least: spread.SingleReads,
     unit: np.ndarray,
@@ -211,7 +194,7 @@ def _of_few(
     level: float,
     margin: float,
 ) -> Iterator[Row]:
-    """Error of one read, and the number of orderings with which the error of the mean is at most the margin."""
+    """Error of one read, and the number of orderings whose mean errs by the margin at most."""
     sizes = np.arange(1, count + 1)
     rows = [_few(most, least, int(k), unit, count, confidence, level) for k in sizes]
     rows[0] |= {"logarithm": True}
@@ -234,7 +217,7 @@ def _few(
     confidence: float,
     level: float,
 ) -> Row:
-    """Columns of the error of a mean of k reads. Lower ends assume the least chance, other columns the most."""
+    """Error of a mean of k reads. Lower ends assume the least chance, other columns the most."""
 
     def columns(of: spread.SingleReads) -> Row:
         errors = spread.squared_errors(of, k, count)
@@ -245,25 +228,25 @@ def _few(
     return row | {"ci_low": lower["ci_low"], "low": lower["low"]}
 
 
-def _in_every_ordering(repeated: np.ndarray) -> bool:
+def _repeats_everywhere(repeated: np.ndarray) -> bool:
     return bool(((~np.isnan(repeated)).mean(axis=0) >= 0.5).all())
 
 
-def _by_temperature(
+def _expected_variances(
     block: blocks.Block, cells: _Cells, readout: Readout, values: np.ndarray, temperature: float | None
 ) -> tuple[np.ndarray, str]:
     variances = repetition.variances(block, readout, values, temperature)
     if variances is None or variances[1] != repetition.PROBABILITIES:
         return np.full(cells.shape, np.nan), spread.UNKNOWN
-    read = variances[0][block.item, block.column]
+    by_read = variances[0][block.item, block.column]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return cells.means(read) / cells.counts(read), variances[1]
+        return cells.means(by_read) / cells.counts(by_read), variances[1]
 
 
 def _changes(
     block: blocks.Block, readout: Readout, read: np.ndarray, cells: _Cells, repeats: bool, cluster: str
 ) -> Iterator[tuple[str, np.ndarray, float, np.ndarray]]:
-    """Changes by orderings: quantity, share of each item or prompt, share by chance, cluster of each item or prompt."""
+    """Quantity, share of each item or prompt that changes, share by chance, cluster of each."""
     reference = cells.reference
     if readout == Readout.SOFT:
         moved, chance = spread.moved_by_probabilities(cells.shares(), reference), 0.0
@@ -281,9 +264,9 @@ def _changes(
         return
     unit = pd.factorize(prompts["group_id"])[0] if cluster == "group" else np.arange(len(prompts))
     if readout == Readout.SOFT:
-        moved, chance = _flips(_of_candidates(np.round(cells.means(read), SAME), rows), reference), 0.0
+        moved, chance = _flips(_candidate_scores(np.round(cells.means(read), SAME), rows), reference), 0.0
     elif repeats:
-        one, two = (_of_candidates(scores, rows) for scores in cells.first_two(read))
+        one, two = (_candidate_scores(scores, rows) for scores in cells.first_two(read))
         by_chance = rankings.compare_rankings(one, two).top1_flip  # shape (orderings, prompts)
         others = np.delete(by_chance, reference, axis=0)
         chances = (others.mean(axis=0) + by_chance[reference]) / 2
@@ -293,7 +276,7 @@ def _changes(
     yield "best_changed", moved, chance, unit
 
 
-def _of_candidates(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _candidate_scores(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
     padded = np.vstack([values, np.full(values.shape[1], np.nan)])  # row -1 is for a missing candidate
     return np.moveaxis(padded[rows], 2, 0)
 
@@ -313,7 +296,7 @@ def _mean(
     logarithm: bool = False,
     squared: bool = False,
 ) -> Row:
-    """Columns of the mean of the items' values that are not NaN, or of the root of this mean if values are squares."""
+    """Mean of the items' values that are not NaN, or its root if values are squares."""
     has_value = ~np.isnan(values)
     counts = {"n_items": int(has_value.sum()), "n_clusters": len(np.unique(unit[has_value]))}
     if not has_value.any():

@@ -1,4 +1,4 @@
-"""Tests of the order of the score levels that decide a bias card, and the findings of these tests."""
+"""Tests that decide a card."""
 
 import math
 from collections.abc import Iterator
@@ -27,16 +27,9 @@ def estimate(
     position_preference: pd.DataFrame,
     score_effects: pd.DataFrame,
 ) -> pd.DataFrame:
-    """The tests of other statistics that decide bias cards, with p-values adjusted as cards adjust them.
+    """Deciding tests (`order_tests.TESTS`) with `p_card`: Holm's adjustment for the `n_tests` of one card.
 
-    Returns:
-        One row per deciding test of a group of `KEYS` (dataset ``all``: all of a study's datasets together), `cluster`
-        and `readout`. Cards use groups as clusters. Tests that do not decide have no row. Columns are:
-
-        - `test`: one of `order_tests.TESTS`.
-        - `p`: p-value of the test.
-        - `p_card`: `p` after Holm's adjustment for the `n_tests` deciding tests with the same `KEYS` and `cluster`.
-        - `finding`: True if `p_card` is at most `level`.
+    Dataset ``all``: a study's datasets together. Tests that do not decide have no row.
     """
     tests = [_selection(position_selection), *_preference(position_preference), *_points(score_effects)]
     p: dict[tuple[Any, ...], dict[method.Test, float]] = {}
@@ -44,13 +37,16 @@ def estimate(
         p.setdefault((*key, cluster), {})[readout, test] = value
     deciding = _deciding(decisiveness, position_preference)
     rows = [
-        row for key, p_values in p.items() if key[:-1] in deciding for row in _of_key(key, p_values, deciding[key[:-1]])
+        row
+        for key, p_values in p.items()
+        if key[:-1] in deciding
+        for row in _key_rows(key, p_values, deciding[key[:-1]])
     ]
     columns = [*KEYS, "cluster", "readout", "test", "p", "p_card", "finding", "level", "n_tests"]
-    return tidy.from_rows(rows, columns, {"finding": "bool"})
+    return tidy.make_table(rows, columns, {"finding": "bool"})
 
 
-def _of_key(key: tuple[Any, ...], p: dict[method.Test, float], by: method.Deciding) -> Iterator[Row]:
+def _key_rows(key: tuple[Any, ...], p: dict[method.Test, float], by: method.Deciding) -> Iterator[Row]:
     keys = dict(zip([*KEYS, "cluster"], key, strict=True))
     adjusted = method.adjusted(p, keys["n"], by)
     for (readout, test), value in adjusted.items():
@@ -66,7 +62,6 @@ def _of_key(key: tuple[Any, ...], p: dict[method.Test, float], by: method.Decidi
 
 
 def _deciding(decisiveness: pd.DataFrame, position_preference: pd.DataFrame) -> dict[tuple[Any, ...], method.Deciding]:
-    """Dictionary from values of `KEYS` to the readouts that decide."""
     temperatures = position_preference.drop_duplicates(KEYS).set_index(KEYS)["temperature"].astype(float).to_dict()
     readouts: dict[tuple[Any, ...], method.Deciding] = {}
     together: dict[tuple[Any, ...], list[tuple[bool, float, bool, bool]]] = {}
@@ -95,14 +90,14 @@ def _selection(position_selection: pd.DataFrame) -> pd.DataFrame:
 
 def _preference(position_preference: pd.DataFrame) -> list[pd.DataFrame]:
     kinds = (("no_preference", method.PREFERENCE, "p_cluster"), ("interaction", method.INTERACTION, "p"))
-    return [_of_kind(position_preference, *kind) for kind in kinds]
+    return [_select_tests(position_preference, *kind) for kind in kinds]
 
 
 def _points(score_effects: pd.DataFrame) -> list[pd.DataFrame]:
     kinds = (("order_test", method.POINTS, "p_order"), ("usual_minus_balanced", method.USUAL, "p_order"))
-    return [_of_kind(score_effects, *kind) for kind in kinds]
+    return [_select_tests(score_effects, *kind) for kind in kinds]
 
 
-def _of_kind(table: pd.DataFrame, quantity: str, test: str, column: str) -> pd.DataFrame:
+def _select_tests(table: pd.DataFrame, quantity: str, test: str, column: str) -> pd.DataFrame:
     part = table[table["quantity"] == quantity]
     return part[_SAME].assign(test=test, p=part[column].astype(float))

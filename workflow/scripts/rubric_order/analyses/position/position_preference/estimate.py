@@ -1,4 +1,4 @@
-"""Position preference: what a position of the prompt adds to the log-odds of the score that stands there."""
+"""Position preference in log-odds."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -30,26 +30,11 @@ def estimate(
     sampling_temperatures: Mapping[str, Mapping[str, float | None]],
     clusters: Sequence[str] = CLUSTERS,
 ) -> pd.DataFrame:
-    """Position preference of each dataset and of all of a study's datasets together, for both readouts.
+    """Position preference of each dataset and of all together, for both readouts, if there are several orderings.
 
-    Returns:
-        One row per estimate of a group of `KEYS`, `readout` and `cluster`, if items are read in several orderings.
-        Dataset ``all`` pools all datasets of the study. `quantity` is one of:
-
-        - ``preference`` of a `position`, in log-odds.
-        - ``first_last``: preference of the first position minus preference of the last.
-        - ``ends_middle``: mean preference of the first and the last position minus mean preference of the other
-          positions.
-        - ``interaction``: log-odds that the highest score gains at the last position, and the lowest score at the
-          first, in addition to the preference that all scores share.
-        - ``no_preference``: `p_cluster` of the hypothesis that all positions have the same preference.
-        - ``no_interaction``: `p` of the hypothesis that each position adds the same to all scores.
-
-        `flag` also has these marks:
-
-        - ``few clusters``.
-        - ``saturated``: less than `SATURATED` of the pairs of reads differ.
-        - ``separated``: only Firth's penalty keeps an estimate finite.
+    ``interaction``: log-odds that the highest score gains at the last position, and the lowest at the first, beyond the
+    common preference. Flags: ``saturated`` (less than `SATURATED` of the pairs of reads differ), ``separated`` (only
+    Firth's penalty keeps an estimate finite).
 
     Source: ours; the model is McFadden's, see `conditional_logit`.
     """
@@ -60,9 +45,9 @@ def estimate(
             compared = preference.compared(block, readout)
             units = {cluster: block.units(cluster) for cluster in clusters}
             base_columns = block.keys | {"readout": readout}
-            made = [*_rows(base_columns, compared, units, confidence)]
-            rows += made
-            parts.setdefault((*(base_columns | {"dataset": EVERY}).items(),), []).append((compared, units, made))
+            block_rows = [*_rows(base_columns, compared, units, confidence)]
+            rows += block_rows
+            parts.setdefault((*(base_columns | {"dataset": EVERY}).items(),), []).append((compared, units, block_rows))
     for key, datasets in parts.items():
         if len(datasets) == 1:  # the rows of a single dataset are also the rows of dataset ``all``
             rows += [row | dict(key) for row in datasets[0][2]]
@@ -80,7 +65,7 @@ def estimate(
     columns = [*KEYS, "readout", "cluster", "quantity", "position"]
     columns += ["estimate", "se", "df", "ci_low", "ci_high", "p", "p_cluster", "effective_clusters"]
     columns += ["flag", "unit", "temperature", "differing", "n_pairs", "n_items", "n_clusters", "n_reads", "method"]
-    table = tidy.from_rows(rows, columns, types={"position": "Int8"})
+    table = tidy.make_table(rows, columns, types={"position": "Int8"})
     return multiplicity.adjust(table.assign(confidence=confidence), "p_cluster")
 
 

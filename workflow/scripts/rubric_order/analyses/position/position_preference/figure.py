@@ -30,9 +30,9 @@ def draw(position_preference: pd.DataFrame, *, view: View, layout: Layout, label
         return style.nothing(_why_nothing(of_reads, view), layout)
     datasets = list(chosen["dataset"].unique())
     datasets = [name for name in datasets if name != EVERY] if len(datasets) == 2 else datasets
-    figure, axes, shown = style.panels(len(panels), layout, one_height=len({r for _, r in panels}) == 1)
+    figure, axes, used_axes = style.panels(len(panels), layout, one_height=len({r for _, r in panels}) == 1)
     reach = {readout: _reach(rows_with(chosen, readout=readout)) for _, readout in panels}
-    for axis, (judge, readout) in zip(shown, panels, strict=True):
+    for axis, (judge, readout) in zip(used_axes, panels, strict=True):
         axis.axhline(0, zorder=1, label="no position preference", **style.no_effect())
         for place, dataset in enumerate(datasets):
             line = rows_with(chosen, judge=judge, readout=readout, dataset=dataset)
@@ -82,8 +82,8 @@ def _are_separated(rows: pd.DataFrame) -> pd.Series:
 def _mark_separated(axis: Axes, line: pd.DataFrame, x: np.ndarray, look: dict[str, Any], *, zorder: int) -> None:
     hollow = _are_separated(line).to_numpy()
     if hollow.any():
-        own = {"color": look["color"], "marker": look["marker"], "markerfacecolor": "white", "linestyle": "none"}
-        axis.plot(x[hollow], line["estimate"].to_numpy()[hollow], zorder=zorder, **own)
+        white = {"color": look["color"], "marker": look["marker"], "markerfacecolor": "white", "linestyle": "none"}
+        axis.plot(x[hollow], line["estimate"].to_numpy()[hollow], zorder=zorder, **white)
 
 
 def _name(dataset: str, label: str) -> str:

@@ -30,13 +30,13 @@ def _positions(rows: pd.DataFrame) -> range:
     return range(1, rows["n"].max() + 1 if len(rows) else 1)
 
 
-def _with_positions(rows: pd.DataFrame) -> pd.DataFrame:
+def _add_positions(rows: pd.DataFrame) -> pd.DataFrame:
     named = rows.rename(columns={name: column for column, name in OF_POSITION.items()}).assign(quantity="preference")
     values = [estimate("preference", f"pos{k}", position=k) for k in _positions(rows)]
     return select(rows, position=1).merge(wide(named, KEYS, values), on=KEYS)
 
 
-def _of_position(k: int) -> Estimated:
+def _position_column(k: int) -> Estimated:
     return Estimated(f"pos{k}", "+.2f", name=f"Pos{k}", where=lambda rows: rows["n"] >= k)
 
 
@@ -44,12 +44,12 @@ TABLE = Table(
     rows=Rows(_rows, "study", "cluster"),
     columns=[
         *texts("judge", "profile", "dataset", "strategy", "n", "readout"),
-        lambda rows: map(_of_position, _positions(rows)),
+        lambda rows: map(_position_column, _positions(rows)),
         Estimated("first_last", "+.2f", name="first - last"),
         OrderPValue("p_cluster", name="p", card="p_card"),
         OrderPValue("interaction_p", name="p of interaction", card="interaction_p_card"),
         cell("differing", lambda row: percent(row["differing"], 1)),
         *texts(n_pairs="pairs", flag="flag"),
     ],
-    printed=_with_positions,
+    printed=_add_positions,
 )

@@ -1,4 +1,4 @@
-"""Position bias: which positions of the prompt a judge selects."""
+"""Selection of positions."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -29,35 +29,20 @@ def estimate(
 ) -> pd.DataFrame:
     """Position shares, chi-square, Cramer's V and direction of bias, for both readouts, over items and over groups.
 
-    Returns:
-        One row per estimate of a group of `KEYS`, `readout` and `cluster`. `quantity` is one of:
-
-        - ``share`` of a `position`, with three intervals: the percentile interval, the simultaneous interval
-          (`sim_low`, `sim_high`, see `uniformity.simultaneous_intervals`), and worst-case bounds over failed reads
-          (`bound_low`, `bound_high`).
-        - ``chi2``: distance from uniform.
-        - ``cramers_v``: V with the interval of `uniformity.v_interval`, and worst-case bounds.
-        - ``cramers_v_corrected``, ``cramers_v_squared``: V and its square without what chance adds, see
-          `uniformity.corrected_v`.
-        - ``cramers_v_corrected_reads``: V corrected as if reads were independent.
-        - ``commonest_share``: share of the commonest score.
-        - ``discordant_pairs``: number of pairs of reads of an item with different scores.
-        - ``discordant_share``: share of the discordant pairs among all pairs of reads of an item.
-        - ``design_effect``: see `uniformity.design_effect`.
-        - ``detectable_v``: smallest V that would have been found with a power of `uniformity.POWER`, see
-          `uniformity.detectable_v`.
-        - ``direction``: direction of the bias, in column `label`.
+    Shares have percentile and simultaneous intervals (`sim_...`, `uniformity.simultaneous_intervals`) and worst-case
+    bounds over failed reads (`bound_...`). V: `uniformity.v_interval`, `uniformity.corrected_v`,
+    `uniformity.detectable_v`; ``cramers_v_corrected_reads`` takes reads as independent.
     """
     options = {"resamples": resamples, "confidence": confidence}
-    rows = [row for block in blocks.blocks(scores) for row in _of_block(block, seed, near_uniform, options, clusters)]
+    rows = [row for block in blocks.blocks(scores) for row in _block_rows(block, seed, near_uniform, options, clusters)]
     columns = [*KEYS, "readout", "cluster", "quantity", "position", "estimate", "ci_low", "ci_high"]
     columns += ["sim_low", "sim_high", "bound_low", "bound_high", "p", "p_cluster", "p_rotation", "label", "flag"]
     columns += ["saturated", "n_items", "n_clusters", "n_reads", "n_failed", "method"]
-    table = tidy.from_rows(rows, columns, types={"position": "Int8", "saturated": "bool"})
+    table = tidy.make_table(rows, columns, types={"position": "Int8", "saturated": "bool"})
     return multiplicity.adjust(table.assign(confidence=confidence, seed=seed), "p_cluster")
 
 
-def _of_block(
+def _block_rows(
     block: blocks.Block, seed: int, near: float, options: dict[str, Any], kinds: Sequence[str]
 ) -> Iterable[Row]:
     for readout, column in selections.READOUTS.items() if block.crossed else ():
@@ -141,7 +126,6 @@ def _variety(found: selections.Variety) -> list[Row]:
 def _distance(
     counts: np.ndarray, drawn: np.ndarray, n_failed: int, cluster: str, options: dict[str, Any], *, saturated: bool
 ) -> list[Row]:
-    """The rows of Cramer's V in all its forms, of the design effect and of the smallest V that could be found."""
     total, confidence = counts.sum(axis=0), options["confidence"]
     ends = uniformity.drop_widthless(*map(np.asarray, uniformity.v_interval(counts, drawn, confidence)))
     interval = dict(zip(("ci_low", "ci_high"), map(float, ends), strict=True))

@@ -33,13 +33,13 @@ def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels
         reason = f"No reads of study {view.study} in which every score meets every position (strategy: {view.strategy})"
         return style.nothing(reason, layout)
     datasets = list(chosen["dataset"].unique())
-    figure, axes, shown = style.panels(len(panels), layout)
+    figure, axes, used_axes = style.panels(len(panels), layout)
     several = len(datasets) > 1
     beside = style.scaled(0.5 / axes.shape[1] + 0.15)  # width of the axis and the gaps
     panel_in = layout.width_in / axes.shape[1] - beside
     form, letters = _fitted(sizes, labels, several=several, panel_in=panel_in)
     counted = {} if form is FORMS[0] else _counted(sizes)
-    for axis, (judge, readout) in zip(shown, panels, strict=True):
+    for axis, (judge, readout) in zip(used_axes, panels, strict=True):
         style.uniform_line(axis, view.n)
         for place, dataset in enumerate(datasets):
             line = rows_with(chosen, judge=judge, readout=readout, dataset=dataset)
@@ -48,15 +48,15 @@ def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels
             look = style.look(labels.place_of_dataset(dataset))
             look["label"] = labels.dataset(dataset) + counted.get(dataset, "")
             style.share_line(axis, line, aside=0.07 * (place - (len(datasets) - 1) / 2), zorder=2 + place, **look)
-        own = rows_with(sizes, judge=judge, readout=readout)
-        _write_sizes(axis, own, labels, several=several, form=form, letters=letters)
+        panel_sizes = rows_with(sizes, judge=judge, readout=readout)
+        _write_sizes(axis, panel_sizes, labels, several=several, form=form, letters=letters)
         title = labels.judge(judge)
         axis.set_title(f"{title}\n{READOUTS[readout]}" if len(view.readouts) > 1 else title)
     for axis in axes[:, 0]:
         axis.set_ylabel("Share of each position (%)" if len(view.readouts) > 1 else YLABEL[view.readouts[0]])
     figure.supxlabel("Position of the score option in the prompt")
     style.shares_from_0(axes[0, 0], view.n)
-    rows = max(len(axis.texts[0].get_text().splitlines()) for axis in shown)
+    rows = max(len(axis.texts[0].get_text().splitlines()) for axis in used_axes)
     _make_room(axes[0, 0], rows / max(layout.height_in - style.scaled(0.8), style.scaled(0.3)))
     style.legend_above(figure, 5)
     return figure

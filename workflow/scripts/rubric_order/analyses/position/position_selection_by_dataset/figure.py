@@ -19,8 +19,8 @@ def draw(position_selection: pd.DataFrame, *, view: View, layout: Layout, labels
     if not datasets:
         reason = f"No reads of study {view.study} in which every score meets every position (strategy: {view.strategy})"
         return style.nothing(reason, layout)
-    figure, axes, shown = style.panels(len(datasets), layout)
-    for axis, dataset in zip(shown, datasets, strict=True):
+    figure, axes, used_axes = style.panels(len(datasets), layout)
+    for axis, dataset in zip(used_axes, datasets, strict=True):
         style.uniform_line(axis, view.n)
         for place, judge in enumerate(judges):
             line = rows_with(chosen, dataset=dataset, judge=judge)

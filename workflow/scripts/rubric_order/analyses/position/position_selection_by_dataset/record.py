@@ -8,7 +8,7 @@ RESULT = Result(
     figure=Shown(
         ("position_selection",),
         block={
-            **v.by_strategy(v.IN_EVERY_POSITION.but(type=v.one_of(*strategies.fitting("by_dataset")))),
+            **v.strategy_rows(v.IN_EVERY_POSITION.but(type=v.one_of(*strategies.fitting("by_dataset")))),
             "readout": v.READOUT,
             "cluster": v.CLUSTER,
             **v.panels(2.2),

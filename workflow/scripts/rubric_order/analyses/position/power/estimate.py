@@ -1,4 +1,4 @@
-"""Smallest position bias that a study can find: the detectable V for numbers of items and reads, and correlations."""
+"""Detectable V by size of study."""
 
 from collections.abc import Sequence
 
@@ -35,20 +35,10 @@ def estimate(
     level: float,
     power: float,
 ) -> pd.DataFrame:
-    """The smallest V that would be found, for assumed studies and for existing ones.
+    """The smallest V that would be found, for ``assumed`` and for ``measured`` studies, by `uniformity.detectable_v`.
 
-    Returns:
-        One row per study. `source` is ``assumed``, or ``measured`` for an existing study. A measured study also has its
-        `KEYS`, the kind of its clusters (`cluster`) and its `cramers_v`. Columns are:
-
-        - `n_items`: number of items.
-        - `budget`: number of reads with a score per item.
-        - `correlation`, `design_effect`: if items are the clusters, either follows from the other and `budget`, see
-          function `design_effect`.
-        - `n_effective`: number of independent reads that would determine the shares as well.
-        - `detectable_v`: smallest V that would be found.
-
-    Source: `uniformity.detectable_v`.
+    With items as clusters, `correlation` and `design_effect` follow from each other and `budget`. `n_effective`:
+    independent reads that would determine the shares as well.
     """
     grid = pd.MultiIndex.from_product([correlations, budgets, items], names=["correlation", "budget", "n_items"])
     assumed = grid.to_frame(index=False).assign(source=ASSUMED, n=n, cluster="item")
@@ -67,7 +57,6 @@ def estimate(
 
 
 def _measured(statistics: pd.DataFrame) -> pd.DataFrame:
-    """Design effect and V of each existing study whose judge is not saturated."""
     # Saturated judges are left out: their design effect does not say which V would be found, see
     # `uniformity.is_saturated`.
     quantities = ["design_effect", "cramers_v"]

@@ -19,13 +19,13 @@ def draw(power: pd.DataFrame, *, view: View, layout: Layout, labels: Labels) -> 
     """Smallest detectable V by the number of items: assumed studies on the left, judges of one study on the right."""
     assumed = power[power["source"] == "assumed"]
     n = int(assumed["n"].iloc[0])
-    made = view.rows(power, "study", "profile", "strategy", "cluster", source="measured", n=n)
-    count = 1 if made.empty else 2
-    figure, axes, shown = style.panels(count, layout)
-    _draw_assumed(shown[0], assumed)
+    studies = view.rows(power, "study", "profile", "strategy", "cluster", source="measured", n=n)
+    count = 1 if studies.empty else 2
+    figure, axes, used_axes = style.panels(count, layout)
+    _draw_assumed(used_axes[0], assumed)
     if count == 2:
-        _draw_made(shown[1], made, assumed, labels)
-    for axis in shown:
+        _draw_studies(used_axes[1], studies, assumed, labels)
+    for axis in used_axes:
         axis.set_xscale("log")
         axis.set_yscale("log")
         for side in (axis.xaxis, axis.yaxis):
@@ -62,16 +62,16 @@ def _draw_assumed(axis: Axes, assumed: pd.DataFrame) -> None:
     axis.set_title("Assumed: K reads per item, with correlation ρ")
 
 
-def _draw_made(axis: Axes, made: pd.DataFrame, assumed: pd.DataFrame, labels: Labels) -> None:
+def _draw_studies(axis: Axes, studies: pd.DataFrame, assumed: pd.DataFrame, labels: Labels) -> None:
     """Draw, for each judge and dataset, the smallest V that could be found (filled) and the observed V (hollow)."""
     independent = assumed[assumed["correlation"] == 0]
     for _, line in independent.groupby("budget"):
         axis.plot(line["n_items"], line["detectable_v"], color="0.75", linewidth=style.scaled(0.9), zorder=1)
     # A judge that keeps to its score under balanced orderings has a V of 0, which a logarithmic axis cannot show.
-    made = made[(made["detectable_v"] > 0) & (made["cramers_v"] > 0)]
-    colours = {judge: style.colour(labels.place_of_judge(judge)) for judge in made["judge"].unique()}
-    markers = {dataset: style.marker(labels.place_of_dataset(dataset)) for dataset in made["dataset"].unique()}
-    for row in made.itertuples():
+    studies = studies[(studies["detectable_v"] > 0) & (studies["cramers_v"] > 0)]
+    colours = {judge: style.colour(labels.place_of_judge(judge)) for judge in studies["judge"].unique()}
+    markers = {dataset: style.marker(labels.place_of_dataset(dataset)) for dataset in studies["dataset"].unique()}
+    for row in studies.itertuples():
         look: dict[str, Any] = {"color": colours[row.judge], "marker": markers[row.dataset]}
         axis.plot(
             [row.n_items] * 2, [row.detectable_v, row.cramers_v], color=look["color"], linewidth=style.scaled(0.6)

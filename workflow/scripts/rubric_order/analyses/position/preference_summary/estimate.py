@@ -1,4 +1,4 @@
-"""Position preference over judges and datasets: mean, standard deviations between them, and shrunken estimates."""
+"""Position preference over judges and datasets."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -23,13 +23,7 @@ METHOD = "random effects by REML, Hartung and Knapp's interval; sampling errors 
 
 
 class Influence(NamedTuple):
-    """Influence of each cluster on each quantity of one block.
-
-    Attributes:
-        ids: ids of the clusters, sorted, shape (n_clusters,).
-        of: dictionary from quantity and position (0 for a quantity without position) to influences, shape
-            (n_clusters,).
-    """
+    """Influence of each cluster of one block: by quantity and position (0: none), shape (n_clusters,)."""
 
     ids: np.ndarray
     of: dict[tuple[str, int], np.ndarray]
@@ -38,22 +32,11 @@ class Influence(NamedTuple):
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], position_preference: pd.DataFrame, *, confidence: float
 ) -> pd.DataFrame:
-    """Random-effects summary of position preference and its contrasts over judges and datasets.
+    """Random-effects summary (`random_effects.summary`) of position preference and its contrasts.
 
-    Returns:
-        One row per `term` of a study, profile, condition, strategy, scale, `readout`, `cluster`, `quantity` and, for
-        ``preference``, `position`. A term is estimated from all judges and datasets of the study that have the quantity
-        (`n_judges`, `n_datasets`, `n_estimates`), if there are at least two estimates. `term` is one of:
-
-        - ``mean``: mean with its interval, `p` and `df`, see `random_effects.summary`.
-        - ``sd_judge``, ``sd_dataset``, ``sd_rest``: standard deviation of the true values between judges, between
-          datasets, and of the rest.
-        - ``heterogeneity``: Cochran's Q, with its `p`.
-        - ``error_correlation``: mean correlation of the sampling errors of two judges on one dataset, computed from
-          what each cluster adds to both estimates.
-        - ``judge``, ``dataset``: shrunken estimate of the judge that column `judge` names, or of the dataset that
-          column `dataset` names.
-        - ``both``: shrunken estimate of one judge on one dataset.
+    ``sd_...``: between judges, between datasets, and the rest. ``heterogeneity``: Cochran's Q. ``error_correlation``:
+    mean correlation of two judges' sampling errors on one dataset. ``judge``, ``dataset``, ``both``: shrunken
+    estimates.
     """
     with_errors = position_preference[(position_preference["dataset"] != EVERY) & (position_preference["se"] > 0)]
     influence = _influence(scores)
@@ -79,12 +62,11 @@ def estimate(
                 rows.append(base_columns | everywhere | {"term": "error_correlation", "estimate": mean})
     columns = [*KEYS, "readout", "cluster", "quantity", "position", "term", "estimate", "ci_low", "ci_high", "p", "df"]
     columns += ["n_judges", "n_datasets", "n_estimates", "method"]
-    table = tidy.from_rows_with_gaps(rows, columns, {"df": "float64"})
+    table = tidy.make_table_with_gaps(rows, columns, {"df": "float64"})
     return table.assign(confidence=confidence)
 
 
 def _influence(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> dict[tuple[Any, ...], Influence]:
-    """Dictionary from block, readout and kind of cluster to influences."""
     influence = {}
     for block in blocks.blocks(scores):
         for readout in selections.readouts(block) if preference.identifies(block) else ():
@@ -106,7 +88,6 @@ def _influence(scores: pd.DataFrame | Iterable[pd.DataFrame]) -> dict[tuple[Any,
 def _correlations(
     setting: dict[str, Any], block: pd.DataFrame, dataset: np.ndarray, influence: Mapping[tuple[Any, ...], Influence]
 ) -> np.ndarray:
-    """Correlations between the sampling errors of the estimates in one summary, shape (m, m)."""
     position = setting["position"]
     quantity = (setting["quantity"], 0 if pd.isna(position) else int(position))
     columns = []

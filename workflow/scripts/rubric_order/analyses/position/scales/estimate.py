@@ -1,4 +1,4 @@
-"""Strength of position bias with more or fewer score levels: the mean over datasets."""
+"""Position bias by number of levels."""
 
 from collections.abc import Sequence
 
@@ -18,13 +18,9 @@ SETTING = ["judge", "profile", "strategy", "readout", "cluster", "n", "quantity"
 
 
 def estimate(position_selection: pd.DataFrame, *, studies: Sequence[str]) -> pd.DataFrame:
-    """Cramer's V of each dataset and its mean over datasets, which may come from several studies.
+    """Cramer's V of each dataset, and the mean (`resampling.interval_of_mean`) over datasets of several studies.
 
-    Returns:
-        One row per judge, profile, strategy, scale, `readout`, `cluster`, dataset (``mean``: the mean over the
-        `n_datasets`) and `quantity`. `quantity` is ``cramers_v``, or ``cramers_v_corrected``, which is without what
-        chance adds to V. Both have an interval. The interval of the mean is from `resampling.interval_of_mean`.
-        `n_saturated` counts the datasets whose selections cannot show a preference, see `position_selection.estimate`.
+    `n_saturated` counts datasets whose selections cannot show a preference.
 
     Source: Xu et al. (2026), Table 4.
     """

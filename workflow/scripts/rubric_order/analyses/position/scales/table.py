@@ -10,7 +10,7 @@ KEYS = ["judge", "readout", "cluster", "n", "dataset"]
 VALUES = [same("n_datasets", "n_saturated"), "cramers_v", "cramers_v_corrected"]
 
 
-def _by_scale(rows: pd.DataFrame) -> pd.DataFrame:
+def _scale_rows(rows: pd.DataFrame) -> pd.DataFrame:
     means = select(rows, dataset=MEAN)
     values = [taken({"n": n}, cell=f"n = {n}") for n in sorted(means["n"].unique())]
     return wide(means.assign(cell=each_row(_cell)(means)), ["judge", "readout"], values)
@@ -25,5 +25,5 @@ def _cell(row: Row) -> str:
 TABLE = Table(
     rows=Rows("scales", "profile", "strategy", "cluster", keys=KEYS, values=VALUES),
     columns=[*texts("judge", "readout"), lambda rows: [Text(name, missing="") for name in rows.columns[2:]]],
-    printed=_by_scale,
+    printed=_scale_rows,
 )

@@ -1,4 +1,4 @@
-"""Effect of the order of the score levels on the scores, in points."""
+"""Effect of the order on scores."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -26,14 +26,10 @@ class Laid(NamedTuple):
     """Scores of some items and one readout, as arrays for least squares.
 
     Attributes:
-        by_ordering: scores by ordering; None unless items share at least two orderings.
-        orderings: the orderings that items share, shape (D, n); no rows if `by_ordering` is None.
-        by_position: for each of the n levels, scores by the position of the level.
-        units: dictionary from kind of cluster to the index of each item's cluster.
+        by_ordering, orderings: scores by ordering, and these, shape (D, n); None and no rows unless items share two.
+        by_position: for each of the n levels, scores by its position.
+        units: index of each item's cluster, by kind of cluster.
         scores: scores of the reads that have one, shape (n_reads,).
-        n_reads: number of reads with a score.
-        n_failed: number of reads without a score.
-        lowest: lowest score of the scale.
     """
 
     by_ordering: additive.Cells | None
@@ -57,21 +53,8 @@ def estimate(
 ) -> pd.DataFrame:
     """Shifts of the mean score in points, of each dataset and of all of a study's datasets together.
 
-    Returns:
-        One row per group of `KEYS` (dataset ``all``: the items of all datasets), `readout`, `cluster`, `quantity`, and
-        the `ordering`, or the `score` and `position`, that the quantity is about. A point is one score level. In a
-        dataset's rows, scores are numbered as in the dataset's scale, which begins with 0 or 1.
-
-        `quantity` is one of:
-
-        - ``ordering``: mean score under an ordering minus the mean over all orderings.
-        - ``usual_minus_balanced``: the same shift for the ordering 1 to n.
-        - ``ascending_minus_descending``: mean score under the ordering 1 to n minus mean score under the ordering n to
-          1.
-        - ``largest_gap``: largest difference between the mean scores of two orderings.
-        - ``level_position``: mean score if a level (`score`) is at a `position`, minus the mean over positions.
-        - ``order_test``: root mean square of the shifts, `mean_score` over all orderings, and `p_order` of no mean
-          effect of the order, see `additive.no_shift`.
+    Scores are numbered as in a dataset's scale. Shifts are less the mean over orderings (``level_position``: over
+    positions). ``order_test``: root mean square of the shifts, and `p_order` of no mean effect (`additive.no_shift`).
     """
     laid: dict[tuple[Any, ...], dict[str, Laid]] = {}
     for block in blocks.blocks(scores):
@@ -81,20 +64,20 @@ def estimate(
                 key = (*(block.keys | {"dataset": dataset}).values(), readout)
                 laid.setdefault(key, {})[block.keys["dataset"]] = reads
     key_columns, parts = [*KEYS, "readout"], []
-    made: dict[tuple[Any, ...], list[tuple[Row, Row]]] = {}  # rows of a single dataset are also rows of dataset ``all``
+    by_items: dict[tuple[Any, ...], list[tuple[Row, Row]]] = {}  # a single dataset's rows are also those of ``all``
     for key, by_dataset in sorted(laid.items()):
         datasets = [by_dataset[name] for name in sorted(by_dataset)]
         together = _joined(datasets)
         for cluster in clusters if together.by_ordering or together.by_position else ():
             common = dict(zip(key_columns, key, strict=True)) | {"cluster": cluster}
             items = (cluster, *map(id, datasets))
-            if items not in made:
-                made[items] = [*_of_reads(common, together, sign_changes, confidence, seed, points)]
-            parts += [(row | common, values) for row, values in made[items]]
+            if items not in by_items:
+                by_items[items] = [*_shift_rows(common, together, sign_changes, confidence, seed, points)]
+            parts += [(row | common, values) for row, values in by_items[items]]
     columns = [*key_columns, "cluster", "quantity", "ordering", "score", "position", "estimate", "ci_low", "ci_high"]
     columns += ["df", "p_bounded", "mean_score", "chance", "chance_high", "p_order", "commonest", "flag"]
     columns += ["n_items", "n_clusters", "effective_clusters", "heaviest", "n_reads", "n_failed", "method"]
-    table = tidy.from_parts(parts, columns, {"score": "Int8", "position": "Int8"}, by=())
+    table = tidy.join_parts(parts, columns, {"score": "Int8", "position": "Int8"}, by=())
     return multiplicity.adjust(table.assign(confidence=confidence, margin=points, seed=seed), "p_order")
 
 
@@ -103,21 +86,20 @@ def _alike(block: blocks.Block) -> bool:
 
 
 def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid:
-    """Scores of one block and readout."""
     score, items = values[block.item, block.column], len(block.items)
     scored = ~np.isnan(score)
     same, common = _alike(block), block.common
-    shown, number = common.orderings
+    orders, number = common.orderings
     places: np.ndarray = permutations.positions_of(block.shown[scored]) - 1
 
     def cells(of: blocks.Block, treatment: np.ndarray, count: int) -> additive.Cells:
-        own = values[of.item, of.column]
-        used = ~np.isnan(own)
-        return additive.cells(own[used], of.item[used], treatment, of.design_of(used).weights, (items, count))
+        by_read = values[of.item, of.column]
+        used = ~np.isnan(by_read)
+        return additive.cells(by_read[used], of.item[used], treatment, of.design_of(used).weights, (items, count))
 
     return Laid(
-        by_ordering=cells(common, number[~np.isnan(values[common.item, common.column])], len(shown)) if same else None,
-        orderings=shown if same else shown[:0],
+        by_ordering=cells(common, number[~np.isnan(values[common.item, common.column])], len(orders)) if same else None,
+        orderings=orders if same else orders[:0],
         by_position=tuple(cells(block, place, block.n) for place in places.T) if block.crossed else (),
         units={cluster: block.units(cluster) for cluster in kinds},
         scores=score[scored],
@@ -128,7 +110,7 @@ def _laid(block: blocks.Block, values: np.ndarray, kinds: Sequence[str]) -> Laid
 
 
 def _joined(each: list[Laid]) -> Laid:
-    """The items of several datasets as if from one dataset. Two datasets have no cluster in common."""
+    """The items of several datasets as if from one. Two datasets have no cluster in common."""
     first = each[0]
     same = all(np.array_equal(part.orderings, first.orderings) and part.by_ordering for part in each)
     units = {}
@@ -154,7 +136,7 @@ def _stacked(tables: Iterable[additive.Cells]) -> additive.Cells:
     return additive.Cells(*(np.concatenate(arrays) for arrays in zip(*tables, strict=True)))
 
 
-def _of_reads(
+def _shift_rows(
     shared: Row, laid: Laid, draws: int, confidence: float, seed: int, points: float
 ) -> Iterator[tuple[Row, Row]]:
     unit = laid.units[shared["cluster"]]
@@ -176,10 +158,10 @@ def _of_reads(
     shared["flag"] = ", ".join(flag for flag, raised in is_raised.items() if raised)
     fits = [additive.shifts(cells, unit) for cells in laid.by_position]
     by = laid.lowest - 1  # in `laid`, levels are counted from 1
-    quantities = [_of_level(level, fit, by) for level, fit in enumerate(fits, start=1) if fit]
+    quantities = [_level_shifts(level, fit, by) for level, fit in enumerate(fits, start=1) if fit]
     if laid.by_ordering and (fit := additive.shifts(laid.by_ordering, unit)):
         chance = {"draws": draws, "seed": seed}
-        quantities = [_of_orderings(laid.orderings, fit, by), *_contrasts(laid.orderings, fit, chance), *quantities]
+        quantities = [_ordering_shifts(laid.orderings, fit, by), *_contrasts(laid.orderings, fit, chance), *quantities]
         yield shared, _gap(fit, shared["cluster"], draws, confidence, seed)
         tested, what = [fit], "orderings"
     else:
@@ -208,12 +190,12 @@ Found = tuple[
 ]  # columns of some rows, estimates of these rows, and influence of clusters on the estimates
 
 
-def _of_level(level: int, fit: additive.Shifts, by: int) -> Found:
+def _level_shifts(level: int, fit: additive.Shifts, by: int) -> Found:
     rows = {"quantity": "level_position", "score": level + by, "position": np.arange(1, len(fit.shift) + 1)}
     return rows | {"mean_score": fit.level + fit.shift + by}, fit.shift, fit.influence
 
 
-def _of_orderings(orderings: np.ndarray, fit: additive.Shifts, by: int) -> Found:
+def _ordering_shifts(orderings: np.ndarray, fit: additive.Shifts, by: int) -> Found:
     apart = " " if orderings.max() + by > 9 else ""  # a blank between scores if some have two digits
     labels = np.array([apart.join(map(str, row + by)) for row in orderings], dtype=object)
     rows = {"quantity": "ordering", "ordering": labels, "mean_score": fit.level + fit.shift + by}
@@ -221,7 +203,6 @@ def _of_orderings(orderings: np.ndarray, fit: additive.Shifts, by: int) -> Found
 
 
 def _contrasts(orderings: np.ndarray, fit: additive.Shifts, chance: dict[str, Any]) -> Iterator[Found]:
-    """Mean score of the usual ordering minus the mean over all, and minus that of the reverse, if these were read."""
     rising, falling = ((np.sign(side) * np.diff(orderings, axis=1) > 0).all(axis=1) for side in (1, -1))
     # Shifts sum to 0, so the mean over orderings is the level of the fit.
     weights = [rising] if rising.any() else []

@@ -27,9 +27,9 @@ def draw(score_effects: pd.DataFrame, *, view: View, layout: Layout, labels: Lab
         return style.nothing(reason, layout)
     judges, orderings = list(chosen["judge"].unique()), list(chosen["ordering"].unique())
     height = layout.height_in * min(len(orderings), MOST_NAMES) + style.scaled(0.4)
-    figure, axes, shown = style.panels(len(judges), layout, height_in=height)
+    figure, axes, used_axes = style.panels(len(judges), layout, height_in=height)
     figure.set_figheight(height * len(axes) + style.scaled(0.7))  # 0.7 is for the legend and the name of the axis
-    for axis, judge in zip(shown, judges, strict=True):
+    for axis, judge in zip(used_axes, judges, strict=True):
         of_judge = chosen[chosen["judge"] == judge]
         _draw_panel(axis, of_judge, orderings, view.readouts)
         axis.set_title(

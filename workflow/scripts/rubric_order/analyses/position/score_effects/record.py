@@ -39,7 +39,7 @@ RESULT = Result(
     ),
     figure=Shown(
         block={
-            **v.by_strategy(v.IN_EVERY_POSITION_OR_RECORDED),
+            **v.strategy_rows(v.IN_EVERY_POSITION_OR_RECORDED),
             "dataset": v.DATASET.but(
                 description="Dataset to show. `all` pools the items of all of the study's datasets."
             ),

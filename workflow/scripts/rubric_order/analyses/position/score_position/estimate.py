@@ -1,4 +1,4 @@
-"""Selections of each score at each position of the score in the prompt."""
+"""Selections of scores by position."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -19,16 +19,9 @@ COLUMNS = {"scores": [*blocks.COLUMNS, *selections.READOUTS.values()]}
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, resamples: int, confidence: float, seed: int
 ) -> pd.DataFrame:
-    """Positions at which each score is selected, of each dataset and of all of a study's datasets together.
+    """Positions at which each score is selected, for strategies that show every score in every position.
 
-    Returns:
-        One row per group of `KEYS` (dataset ``all``: all datasets), `readout`, `cluster`, `quantity`, `score` and
-        `position`, for strategies that show every score in every position. In a dataset's rows, scores are numbered as
-        in the dataset's scale, which begins with 0 or 1. `quantity` is one of:
-
-        - ``share``: the position's share of the score's selections, as in Xu et al.; NaN if the score was never
-          selected.
-        - ``rate``: among the reads that show the score at the position, share that select the score.
+    ``share``: of the score's selections (NaN without one). ``rate``: of the reads that show the score there.
 
     Source: the earlier version of Xu et al., Section 5.3, Table 5.
     """
@@ -56,7 +49,7 @@ def estimate(
         parts += _cells(common, cells, levels.common(lowest[key]), confidence)
     columns = [*key_columns, "quantity", "score", "position", "estimate", "ci_low", "ci_high", "n_selected", "n_reads"]
     types = {"score": "int64", "position": "int64", "n_selected": "float64"}
-    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"], types, by=())
+    table = tidy.join_parts(parts, [*columns, "n_items", "n_clusters", "method"], types, by=())
     return table.assign(confidence=confidence, seed=seed)
 
 

@@ -23,9 +23,9 @@ def draw(score_position: pd.DataFrame, *, view: View, layout: Layout, labels: La
     if not judges:
         reason = f"No reads of study {view.study} in which every score meets every position (strategy: {view.strategy})"
         return style.nothing(reason, layout)
-    figure, axes, shown = style.panels(len(judges), layout)
+    figure, axes, used_axes = style.panels(len(judges), layout)
     furthest = max(100 * (chosen["estimate"] - 1 / view.n).abs().max(), 1)
-    for axis, judge in zip(shown, judges, strict=True):
+    for axis, judge in zip(used_axes, judges, strict=True):
         image = _draw_panel(axis, chosen[chosen["judge"] == judge], view.n, furthest)
         axis.set_title(labels.judge(judge))
         axis.tick_params(length=0)

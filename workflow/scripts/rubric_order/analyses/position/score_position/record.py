@@ -20,7 +20,7 @@ RESULT = Result(
     ),
     figure=Shown(
         block={
-            **v.by_strategy(v.OF_LEVELS),
+            **v.strategy_rows(v.OF_LEVELS),
             "dataset": v.DATASET.but(
                 description="Dataset to show. `all` pools the selections in all of the study's datasets."
             ),

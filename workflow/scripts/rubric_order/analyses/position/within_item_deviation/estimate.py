@@ -1,4 +1,4 @@
-"""Variation of the scores of one item from read to read, and the part that is due to the order of the options."""
+"""Variation of one item's scores."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -20,7 +20,7 @@ Split = tuple[Callable[[np.ndarray], dict[str, np.ndarray]], np.ndarray, np.ndar
 
 
 def item_moments(values: np.ndarray) -> np.ndarray:
-    """Number of each item's scores, their variance (divisor: their number minus 1), and the root of the variance."""
+    """Number of each item's scores, their variance (n - 1), and its root."""
     count = (~np.isnan(values)).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.nansum(values, axis=1) / count
@@ -30,13 +30,12 @@ def item_moments(values: np.ndarray) -> np.ndarray:
 
 
 def parts(reads: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """Moments of each item on which the split of the variance within items depends."""
     deviation = np.nan_to_num(reads - np.nanmean(reads, axis=1, keepdims=True))
     return np.column_stack([np.ones(len(reads)), item_moments(reads)[:, 1], noise, deviation])
 
 
 def unit_parts(table: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Moments of each cluster, from its items' moments. The split is computed from sums of these rows over clusters."""
+    """Moments of each cluster, from its items'; the split is computed from sums of these rows."""
     sums = resampling.sum_units(table, unit)
     count, deviation = sums[:, :1], sums[:, 3:]
     squares = (deviation**2).sum(axis=1, keepdims=True)
@@ -47,8 +46,7 @@ def split(sums: np.ndarray, *, repeats: int = 1, crossed: bool = True, known: bo
     """Components of the variance of a read whose ordering is drawn at random, by the method of moments.
 
     Source: two-way analysis of variance with fixed orderings and random items (Searle, Casella and McCulloch, 1992,
-    Chapter 4). The share of chance in the variance of the orderings' means is computed over clusters, so items of one
-    cluster may share effects.
+    Chapter 4). Chance in the orderings' means is over clusters, whose items may share effects.
     """
     d = (sums.shape[-1] - 6) // 2
     units, count = sums[..., 0], sums[..., 1]
@@ -80,15 +78,7 @@ def estimate(
     confidence: float,
     temperatures: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> pd.DataFrame:
-    """Variation of an item's scores from read to read, and its split into ordering and repetition.
-
-    Returns:
-        One row per group of `KEYS`, `readout`, `cluster` and `quantity`. `quantity` is one of:
-
-        - ``mean_sd``: mean over items of the standard deviation of an item's scores (divisor: their number minus 1), as
-          in Xu et al.
-        - ``variance``: mean over items of the square of this standard deviation.
-        - parts of the variance, for strategies of several orderings, see `split`.
+    """Standard deviation (n - 1) and variance of an item's scores, means over items, and the variance's `split`.
 
     Source: the earlier version of Xu et al., Table 3; the split is ours.
     """
@@ -96,13 +86,13 @@ def estimate(
     for block in blocks.blocks(scores):
         temperature = (temperatures or {}).get(block.keys["judge"], {}).get(block.keys["profile"])
         for readout, values in block.readouts():
-            parts += _of_readout(block, readout, values, temperature, confidence=confidence)
+            parts += _readout_rows(block, readout, values, temperature, confidence=confidence)
     columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "repetition_from"]
-    table = tidy.from_parts(parts, [*columns, "n_items", "n_clusters", "method"], by=(*tidy.BY, "cluster"))
+    table = tidy.join_parts(parts, [*columns, "n_items", "n_clusters", "method"], by=(*tidy.BY, "cluster"))
     return table.assign(confidence=confidence)
 
 
-def _of_readout(
+def _readout_rows(
     block: blocks.Block,
     readout: Readout,
     values: np.ndarray,
@@ -136,11 +126,10 @@ def _spread(sums: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _split_of_block(block: blocks.Block, readout: Readout, values: np.ndarray, temperature: float | None) -> Split:
-    """Entries of `Split` that split the variance of a block's reads; the summands of the items are their `parts`."""
     repeats = repetition.repeats_of(block)
     crossed = repeats is not None
-    read = block.ordering_means(values) if crossed else values
-    scored = ~np.isnan(read)
+    reads = block.ordering_means(values) if crossed else values
+    scored = ~np.isnan(reads)
     usable = scored.all(axis=1) if crossed else scored.sum(axis=1) > 1
     noise, source = np.full(len(usable), np.nan), ""
     of_repetition = repetition.variances(block, readout, values, temperature)
@@ -151,7 +140,7 @@ def _split_of_block(block: blocks.Block, readout: Readout, values: np.ndarray, t
     def statistic(sums: np.ndarray) -> dict[str, np.ndarray]:
         return split(sums, repeats=repeats or 1, crossed=crossed, known=of_repetition is not None)
 
-    table = np.full((len(usable), 3 + read.shape[1]), np.nan)
+    table = np.full((len(usable), 3 + reads.shape[1]), np.nan)
     if usable.any():
-        table[usable] = parts(read[usable], noise[usable])
+        table[usable] = parts(reads[usable], noise[usable])
     return statistic, usable, table, source

@@ -1,4 +1,4 @@
-"""Effect of a condition on scores and on their agreement with people, from pairs of conditions on common items."""
+"""Effect of a condition."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -23,18 +23,9 @@ POINTS = 0.1  # margin: smaller differences are not worth mention
 def estimate(
     scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, points: float = POINTS
 ) -> pd.DataFrame:
-    """Differences between two conditions of a study, all else being equal, item by item.
+    """Mean score and Pearson's r with human scores under `condition` less those under `other`, item by item.
 
-    Returns:
-        One row per `KEYS`, `other`, `readout`, `cluster` and `quantity`. `other` is the condition that `condition` is
-        compared with. If the baseline is one of the two conditions, it is `other`. `quantity` is one of:
-
-        - ``points``: mean score under `condition` minus mean score under `other`, over the items with a score under
-          both.
-        - ``r``: Pearson's r of items' mean scores with human scores under `condition` minus the same r under `other`,
-          over those of these items that also have a human score.
-
-    Source: ours.
+    If one of the two is the baseline, it is `other`.
     """
     by = [key for key in KEYS if key != "condition"]
     rows: list[Row] = []
@@ -55,7 +46,7 @@ def estimate(
                 )
     columns = [*KEYS, "other", "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "p"]
     columns += ["df", "p_bounded", "of_one", "of_other", "n_items", "n_clusters", "effective_clusters", "method"]
-    table = tidy.from_rows(rows, columns)
+    table = tidy.make_table(rows, columns)
     return multiplicity.adjust(table.assign(confidence=confidence, margin=points))
 
 
@@ -90,7 +81,7 @@ def _points(items: pd.DataFrame, unit: np.ndarray, *, confidence: float, margin:
     sizes, total = np.bincount(unit).astype(float), np.bincount(unit, change)
     mean = change.mean()
     values = resampling.left_out_of_mean(mean[None], ((total - sizes * mean) / len(change))[:, None], sizes)[:, 0]
-    row = _with_interval(values, sizes, confidence)
+    row = _interval_row(values, sizes, confidence)
     row["p_bounded"] = float(equivalence.p_bounded((total / sizes)[:, None], sizes, margin=margin, largest=largest)[0])
     return row | {"of_one": items["mean"].mean(), "of_other": items["other"].mean()}
 
@@ -100,11 +91,11 @@ def _agreement(items: pd.DataFrame, unit: np.ndarray, *, confidence: float) -> d
     one, other = (averaging.agreement(items[[name]].to_numpy(), human, unit).mean for name in ("mean", "other"))
     if np.isnan(one[0]) or np.isnan(other[0]):
         return None
-    row = _with_interval(one - other, resampling.part_sizes(unit), confidence)
+    row = _interval_row(one - other, resampling.part_sizes(unit), confidence)
     return row | {"of_one": float(one[0]), "of_other": float(other[0])}
 
 
-def _with_interval(values: np.ndarray, sizes: np.ndarray, confidence: float) -> Row:
+def _interval_row(values: np.ndarray, sizes: np.ndarray, confidence: float) -> Row:
     jackknife = resampling.jackknife_t(values, confidence, sizes=sizes)
     if not jackknife.error > ROUNDING:
         return {"estimate": float(values[0]) if abs(values[0]) > ROUNDING else 0.0}

@@ -1,4 +1,4 @@
-"""Agreement of each source of golden scores with people, and shares of items on which a judge's reads differ."""
+"""Agreement of golden scores with people."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -20,18 +20,11 @@ def estimate(
     confidence: float,
     golden_scores: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Agreement of golden scores with the mean of people's scores.
+    """Agreement of golden scores (``labels``, or a judge) with the mean of people's scores.
 
-    Returns:
-        One row per dataset, `source` (``labels``, or a judge) and `quantity`. `quantity` is one of:
+    For judges, ``differ`` and ``median`` are shares of items whose reads do not all agree, and have no majority.
 
-        - ``spearman``, ``pearson``, ``kappa``, ``mean_absolute_error``: comparison of the source with people's scores,
-          in datasets that have them.
-        - ``differ``, for judges only: share of items whose reads do not all agree.
-        - ``median``, for judges only: share of items whose golden score is the median, because no score has more reads
-          than any other.
-
-    Source: Li et al. (2025), Table 2, for correlations; it has no intervals and no counts of reads that differ.
+    Source: Li et al. (2025), Table 2, for correlations.
     """
     golden_by_item = golden.item_golds(items, human_scales, golden_scores)
     blocks = items.groupby("dataset", sort=True)
@@ -42,11 +35,11 @@ def estimate(
 
 
 def _rows(dataset: str, block: pd.DataFrame, known: pd.DataFrame, confidence: float) -> Iterator[Row]:
-    given = golden.sources(block, known, 5)
-    human = given.pop(HUMAN, None)
+    sources = golden.sources(block, known, 5)
+    human = sources.pop(HUMAN, None)
     if human is None:
         return
-    for source, scores in given.items():
+    for source, scores in sources.items():
         used = ~np.isnan(human) & ~np.isnan(scores)
         unit = block["group_id"].factorize(sort=True)[0][used]
         common = {"dataset": dataset, "source": source, "n_items": int(used.sum()), "n_clusters": len(np.unique(unit))}
@@ -58,6 +51,6 @@ def _rows(dataset: str, block: pd.DataFrame, known: pd.DataFrame, confidence: fl
 def _differing(votes: pd.DataFrame, confidence: float) -> Iterator[Row]:
     for (dataset, source), block in votes[votes["n_scored"] > 1].groupby(["dataset", "source"], sort=True):
         unit = block["group_id"].factorize(sort=True)[0]
-        for quantity, told in (("differ", block["how"] != "same"), ("median", block["how"] == "median")):
-            interval = contrasts.share(told.to_numpy(), unit, confidence)
+        for quantity, indicator in (("differ", block["how"] != "same"), ("median", block["how"] == "median")):
+            interval = contrasts.share(indicator.to_numpy(), unit, confidence)
             yield {"dataset": dataset, "source": source, "quantity": quantity, "n_items": len(block)} | interval

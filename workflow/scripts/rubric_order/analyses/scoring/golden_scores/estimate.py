@@ -1,4 +1,4 @@
-"""Golden scores made by judges of the run: one score per item, by a vote of its reads."""
+"""Votes of judges."""
 
 from collections.abc import Iterable, Iterator
 
@@ -13,18 +13,11 @@ SAME, MAJORITY, MEDIAN = "same", "majority", "median"
 
 
 def estimate(golden: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """The vote of each judge on each item.
+    """The vote of each `source` (judge, or ``judge/profile``) on each item.
 
-    Returns:
-        One row per `source`, dataset, `n` and item. `source` is the judge, or ``judge/profile`` for a profile other
-        than the default profile. Columns are:
+    `how`: ``same`` if all agree, ``majority`` if one score has most reads, else ``median``.
 
-        - `score`: the item's score.
-        - `n_reads`, `n_scored`: number of the item's reads, and number of these reads with a score.
-        - `how`: ``same`` if all reads with a score agree, ``majority`` if one score has more reads than any other,
-          otherwise ``median``.
-
-    Source: Li et al. (2025), Datasets, for three reads and the majority; the median of three that differ is ours.
+    Source: Li et al. (2025), Datasets, for three reads and the majority; the median is ours.
     """
     tables = [golden] if isinstance(golden, pd.DataFrame) else golden
     rows = [votes for table in tables for votes in _votes(table)]
@@ -35,12 +28,11 @@ def estimate(golden: pd.DataFrame | Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _votes(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """The votes of each judge, profile and scale of one table."""
     for (judge, profile, dataset, n), block in table.groupby(["judge", "profile", "dataset", "n"], sort=True):
         item, ids = pd.factorize(block["item_id"], sort=True)
         score = block["score"].to_numpy(dtype=float, na_value=np.nan)
-        given = ~np.isnan(score)
-        counts = np.bincount(item[given] * n + score[given].astype(int) - 1, minlength=len(ids) * n).reshape(-1, n)
+        present = ~np.isnan(score)
+        counts = np.bincount(item[present] * n + score[present].astype(int) - 1, minlength=len(ids) * n).reshape(-1, n)
         value, how = vote(counts)
         group = block.assign(item=item).groupby("item")["group_id"].first().to_numpy()
         columns = {"item_id": ids, "group_id": group, "score": value, "how": how}
@@ -50,7 +42,6 @@ def _votes(table: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 def vote(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The score that the reads of each item vote for, and how the vote was decided."""
     total = counts.sum(axis=1)
     most = counts.max(axis=1)
     alone = (counts == most[:, None]).sum(axis=1) == 1

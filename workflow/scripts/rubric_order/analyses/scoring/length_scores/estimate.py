@@ -1,4 +1,4 @@
-"""Length of texts, and scores of texts that are judged one at a time."""
+"""Length and scores of texts."""
 
 from collections.abc import Iterable, Iterator
 
@@ -18,22 +18,17 @@ QUANTITIES = ("pearson", "spearman")
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, items: pd.DataFrame) -> pd.DataFrame:
-    """Correlation of a text's length with its mean score, and of the length with its human score.
+    """Correlation of a text's length with its mean score, and with its human score (`of_people`).
 
-    Returns:
-        One row per `KEYS`, `readout`, `cluster` and `quantity` (``pearson``, ``spearman``). Longer texts are often
-        better, so a correlation alone says nothing about the judge. `of_people` is the correlation of the lengths with
-        human scores. `difference` is the judge's correlation minus people's correlation. `of_people` and `difference`
-        are over the items that people have rated.
+    `of_people` and `difference` are over rated items.
 
-    Source: a textbook section on debiasing judges (46.3), answer to Q2: the correlation, on a calibration set. The
-    correlation with people's scores and the difference are ours.
+    Source: a textbook section on debiasing judges (46.3), answer to Q2; `of_people` and the difference are ours.
     """
     lengths = items.set_index(["dataset", "item_id"])["response"].str.len()
     rows = [row for block in blocks.blocks(scores) for row in _rows(block, lengths, confidence)]
     columns = [*KEYS, "readout", "cluster", "quantity", "estimate", "ci_low", "ci_high", "of_people", "difference"]
     columns += ["difference_se", "difference_low", "difference_high", "p", "n_items", "n_rated", "n_clusters", "method"]
-    table = tidy.from_rows_with_gaps(rows, columns)
+    table = tidy.make_table_with_gaps(rows, columns)
     return multiplicity.adjust(table.assign(confidence=confidence), "p")
 
 

@@ -1,4 +1,4 @@
-"""Differences between two conditions, read by read: the same item under the same ordering, asked in two ways."""
+"""Differences of conditions, read by read."""
 
 from collections.abc import Iterable, Iterator
 
@@ -19,24 +19,10 @@ SHARED = [key for key in KEYS if key != "condition"]
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float) -> pd.DataFrame:
-    """Differences between reads of the same item and ordering under two conditions.
+    """Reads under `varied` less those under `other`; a read's `number` is its rank among the item's under `varied`.
 
-    Returns:
-        One row per `KEYS` without the condition, `varied`, `other`, `readout`, `cluster` and `quantity`. `varied` is a
-        condition, and `other` the condition that it is compared with. If the baseline is one of the two conditions, it
-        is `other`. A read's `number` is its rank, from 1, among the reads of its item under `varied`.
-
-        `quantity` is one of:
-
-        - ``mean``: mean difference in points, each number with the same weight.
-        - ``trend``: points by which the difference grows from one number to the next, by least squares over the means
-          of the numbers.
-        - ``number``: mean difference at one `number`.
-        - ``any_number``: `p` of the hypothesis that the mean difference is 0 at every number, by Hotelling's T-squared
-          over clusters.
-        - ``size``: mean absolute difference between the two reads of a pair.
-
-    Source: ours.
+    ``mean`` weights numbers equally; ``trend`` is per number, by least squares over the means of numbers;
+    ``any_number`` is Hotelling's T-squared over clusters.
     """
     rows: list[Row] = []
     for table in [scores] if isinstance(scores, pd.DataFrame) else scores:
@@ -48,8 +34,8 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     columns = [*SHARED, "varied", "other", "readout", "cluster", "quantity", "number", "estimate", "ci_low"]
     columns += ["ci_high", "p", "df"]
     columns += ["n_pairs", "n_differ", "n_items", "n_clusters", "effective_clusters", "method"]
-    made = tidy.from_rows(rows, columns)
-    return multiplicity.adjust(made.assign(confidence=confidence))
+    estimates = tidy.make_table(rows, columns)
+    return multiplicity.adjust(estimates.assign(confidence=confidence))
 
 
 def _numbered(reads: pd.DataFrame) -> pd.DataFrame:
@@ -67,10 +53,10 @@ def _compared(common: Row, one: pd.DataFrame, other: pd.DataFrame, confidence: f
         scored = ~np.isnan(difference)
         if scored.any():
             difference = np.where(np.abs(difference) > ROUNDING, difference, 0.0)
-            yield from _of_readout(common, readout, pairs[scored], difference[scored], confidence)
+            yield from _readout_rows(common, readout, pairs[scored], difference[scored], confidence)
 
 
-def _of_readout(
+def _readout_rows(
     common: Row, readout: Readout, pairs: pd.DataFrame, difference: np.ndarray, confidence: float
 ) -> Iterator[Row]:
     common = common | {"readout": readout, "n_pairs": len(pairs), "n_differ": int((difference != 0).sum())}
@@ -85,13 +71,13 @@ def _of_readout(
         row = common | {"cluster": cluster, "n_items": pairs["item_id"].nunique(), "n_clusters": len(sizes)}
         row |= {"effective_clusters": resampling.effective(sizes), "method": method}
         (size,), size_moved = _means(np.abs(difference), everything, unit, 1)
-        yield row | {"quantity": "size"} | _with_interval(size, size_moved[:, 0], df, confidence) | {"p": np.nan}
+        yield row | {"quantity": "size"} | _interval_row(size, size_moved[:, 0], df, confidence) | {"p": np.nan}
         means, moved = _means(difference, place, unit, len(numbers))
         for quantity, weights in _contrasts(numbers).items():
-            yield row | {"quantity": quantity} | _with_interval(means @ weights, moved @ weights, df, confidence)
+            yield row | {"quantity": quantity} | _interval_row(means @ weights, moved @ weights, df, confidence)
         if len(numbers) > 1:
             for mean, by_cluster, value in zip(means, moved.T, numbers.tolist(), strict=True):
-                of_number = _with_interval(mean, by_cluster, df, confidence)
+                of_number = _interval_row(mean, by_cluster, df, confidence)
                 yield row | {"quantity": "number", "number": value} | of_number
             p = cluster_robust.all_zero(means, moved, df=df)
             any_number = {"quantity": "any_number", "estimate": float(np.sqrt((means**2).mean())), "p": p}
@@ -107,7 +93,7 @@ def _contrasts(numbers: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _means(values: np.ndarray, number: np.ndarray, unit: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean at each number, shape (n,), and its change if a cluster is added to the others, shape (n_clusters, n)."""
+    """Mean at each number, shape (n,), and its change by each further cluster, shape (n_clusters, n)."""
     clusters = int(unit.max()) + 1
     cell = unit * n + number
     count = np.bincount(cell, minlength=clusters * n).reshape(clusters, n)
@@ -119,7 +105,7 @@ def _means(values: np.ndarray, number: np.ndarray, unit: np.ndarray, n: int) -> 
     return mean, mean - without
 
 
-def _with_interval(value: float, moved: np.ndarray, df: float, confidence: float) -> Row:
+def _interval_row(value: float, moved: np.ndarray, df: float, confidence: float) -> Row:
     if np.isnan(moved).any() or not np.abs(moved).max() > ROUNDING:
         return {"estimate": float(value)}
     interval = cluster_robust.interval(float(value), moved, confidence, df=df)

@@ -1,4 +1,4 @@
-"""Two prompts of one judge, from recorded answers: differences of their scores, compared with repeats of a prompt."""
+"""Two prompts of one judge."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,21 +26,9 @@ def estimate(
     prompt_styles: Mapping[str, Sequence[str]],
     confidence: float,
 ) -> pd.DataFrame:
-    """Comparison of each pair of prompts of one judge, on the items that have a score from both.
+    """First prompt (`style`) less the other, on the items that have a score from both, by first reads.
 
-    Returns:
-        One row per study, dataset, scale, `model`, its two prompts (`style`, `other_style`; their ids are `judge` and
-        `other`), `criterion` (``all``: all criteria together), `cluster` and `quantity`. Scores are from the first read
-        of each item. `quantity` is one of:
-
-        - ``mean_shift``: mean score under the first prompt minus mean score under the other.
-        - ``mean_change``: mean absolute difference between an item's two scores.
-        - ``share_changed``: share of items whose two scores differ.
-        - ``total_variation``: half of the sum over scores of the absolute difference between the share of the score
-          under the first prompt and under the other.
-        - ``spearman``, ``pearson``, ``kappa``, ``mean_absolute_error``: agreement of the first prompt with people's
-          mean score, minus the agreement of the other prompt.
-        - ``share``: share of items that get `score` under the first prompt, minus this share under the other prompt.
+    Criterion ``all``: together. ``share`` is of items that get `score`; agreement is with people's mean score.
     """
     golden_by_item = golden.item_golds(items, human_scales)
     rows = [
@@ -52,14 +40,13 @@ def estimate(
     columns += ["ci_low", "ci_high", "p", "of_one", "of_other", "of_human", "bound_low", "bound_high", "floor"]
     columns += ["at_repeats", "repeats_of", "repeated", "n_repeats", "n_items", "n_clusters", "n_reads_one"]
     columns += ["n_failed_one", "n_reads_other", "n_failed_other", "method"]
-    table = tidy.from_rows(rows, columns, {"score": "Int8", "repeated": "str"})
+    table = tidy.make_table(rows, columns, {"score": "Int8", "repeated": "str"})
     return multiplicity.adjust(table.assign(confidence=confidence))
 
 
 def _pairs(
     scores: pd.DataFrame | Iterable[pd.DataFrame], prompt_styles: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]]:
-    """Key columns of each pair of prompts of one model, and the reads of both."""
     laid: dict[tuple[Any, ...], dict[str, pd.DataFrame]] = {}
     for keys, block in blocks_by(KEYS, scores):
         if (judge := keys.pop("judge")) in prompt_styles:
@@ -87,7 +74,7 @@ def _rows(one: pd.DataFrame, other: pd.DataFrame, known: pd.DataFrame, about: Ro
             continue
         floors = _floors(items, about, confidence)
         for cluster in CLUSTERS:
-            for row in _of_items(items, scored, cluster, about["n"], confidence):
+            for row in _item_rows(items, scored, cluster, about["n"], confidence):
                 key = row["quantity"], row.get("score")
                 size = {name: sizes.get(key) for name, sizes in floors["sizes"].items()}
                 yield reads | floors["about"] | size | row
@@ -102,7 +89,7 @@ def _first_two(reads: pd.DataFrame) -> pd.DataFrame:
     return table.assign(second=second.loc[same, "score"].astype(float).reindex(table.index))
 
 
-def _of_items(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, confidence: float) -> Iterator[Row]:
+def _item_rows(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, confidence: float) -> Iterator[Row]:
     unit = item_scores.clusters_of(scored, cluster)
     common = {"cluster": cluster, "n_items": len(scored), "n_clusters": len(np.unique(unit))}
     common["method"] = f"each {cluster} left out, Student's t"
@@ -115,7 +102,6 @@ def _of_items(items: pd.DataFrame, scored: pd.DataFrame, cluster: str, n: int, c
 def _contrasts(
     one: np.ndarray, other: np.ndarray, human: np.ndarray, unit: np.ndarray, n: int, confidence: float
 ) -> Iterator[Row]:
-    """Contrasts of two scores of each item, and of their agreement with people's, see `estimate`."""
     rated = ~np.isnan(human)
     people = human[rated]
     sides = {"of_one": one.mean(), "of_other": other.mean(), "of_human": people.mean() if len(people) else np.nan}
@@ -137,7 +123,6 @@ def _contrasts(
 
 
 def _floors(items: pd.DataFrame, about: Mapping[str, Any], confidence: float) -> Row:
-    """Columns of the floors: differences between two reads of one prompt, and between the prompts on the same items."""
     by_style = {}
     for style, first, second, other in (
         ("style", "first", "second", "first_other"),
@@ -149,7 +134,7 @@ def _floors(items: pd.DataFrame, about: Mapping[str, Any], confidence: float) ->
     both, (first, second, other, human) = by_style[style]
     if not len(both):
         return {"about": {"repeats_of": "", "repeated": "", "n_repeats": 0}, "sizes": {}}
-    told = {"repeats_of": about[style], "repeated": ", ".join(sorted(both["criterion"].unique()))}
+    repeats = {"repeats_of": about[style], "repeated": ", ".join(sorted(both["criterion"].unique()))}
     pairs = {"floor": (second, first), "at_repeats": (first, other) if style == "style" else (other, first)}
     alone: np.ndarray = np.zeros(len(both), dtype=int)
     sizes = {
@@ -160,7 +145,7 @@ def _floors(items: pd.DataFrame, about: Mapping[str, Any], confidence: float) ->
         for name, pair in pairs.items()
     }
     sizes["floor"] = {name: abs(value) for name, value in sizes["floor"].items()}
-    return {"about": told | {"n_repeats": len(both)}, "sizes": sizes}
+    return {"about": repeats | {"n_repeats": len(both)}, "sizes": sizes}
 
 
 def _bounds(items: pd.DataFrame, n: int) -> tuple[float, float]:

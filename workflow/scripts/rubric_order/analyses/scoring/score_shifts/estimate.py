@@ -1,4 +1,4 @@
-"""Shifts of the same items' scores by conditions and orders of a prompt, and floors of these shifts."""
+"""Shifts of scores by variants."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -27,30 +27,19 @@ def estimate(
     level: float,
     points: float,
 ) -> pd.DataFrame:
-    """Differences of each variant of a prompt from the study's base, see `variants.variants`.
+    """Differences of each variant (`varied`, `order`) from the study's base, see `variants.variants`.
 
-    Returns:
-        One row per dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster` and `quantity`. A row uses
-        the items that are read in all variants and have a score in both its variant and the base. `kind` names the kind
-        of change in the variant. `quantity` is one of:
-
-        - ``mean_shift``: mean score of the variant minus mean score of the base, in points, with its test (`p`,
-          adjusted `p_holm`, `p_bh`) and the `verdict` of equivalence within `margin`.
-        - ``mean_change``: mean absolute difference between an item's first read in the variant and its first read in
-          the base.
-        - ``share_changed``: share of items whose first reads in variant and base differ; only for readout `hard`.
-        - ``total_variation``: half of the sum over scores of the absolute difference between the shares of the score in
-          variant and base.
+    Items are those read in all variants, with a score in variant and base. All but ``mean_shift`` compare first reads.
     """
     rows: list[Row] = []
     for setting in variants.variants(scores, bases):
         for cluster in CLUSTERS:
             of_cluster = list(_rows(setting, cluster, confidence, level, points))
-            rows += _with_floors(of_cluster, setting)
+            rows += _add_floors(of_cluster, setting)
     columns = [*SHARED, "varied", "order", "kind", "readout", "cluster", "quantity", "estimate", "se", "ci_low"]
     columns += ["ci_high", "p", "low", "high", "verdict", "floor_neutral", "floor_repeats", "n_neutral", "n_items"]
     columns += ["n_clusters", "n_failed", "method"]
-    table = tidy.from_rows(rows, columns)
+    table = tidy.make_table(rows, columns)
     table = table.assign(confidence=confidence, margin=points, level=level)
     return multiplicity.adjust(table, "p")
 
@@ -91,7 +80,7 @@ def _equivalence(mean: Mapping[str, Any], level: float, points: float) -> Row:
     return {"low": float(low[0]), "high": float(high[0]), "verdict": verdict}
 
 
-def _with_floors(rows: list[Row], found: Variants) -> Iterator[Row]:
+def _add_floors(rows: list[Row], found: Variants) -> Iterator[Row]:
     pairs, differing, apart = found.repeats.sum(axis=0)
     repeated = {"mean_change": apart / pairs, "share_changed": differing / pairs} if pairs else {}
     for row in rows:

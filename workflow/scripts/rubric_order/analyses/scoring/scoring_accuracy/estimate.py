@@ -1,4 +1,4 @@
-"""Agreement of scores with golden scores in each variant of a prompt, and its difference from the base."""
+"""Agreement with golden scores by variant."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -26,12 +26,7 @@ def estimate(
     human_scales: Mapping[str, Sequence[float]],
     golden_scores: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Agreement of items' mean scores with golden scores, for each variant.
-
-    Returns:
-        One row per dataset (or ``all``), variant (`varied`, `order`), `readout`, `cluster`, source of `golden` scores
-        and `quantity`: ``spearman``, ``pearson``, ``kappa`` (quadratic weights, scores rounded, halves up) or
-        ``mean_absolute_error`` in points. `estimate` is over the items that have a score in the variant.
+    """Agreement of items' mean scores with each source of `golden` scores, by variant, on items scored in it.
 
     Source: Li et al. (2025), Equations 1 and 2, Table 3, Figure 5, for correlations and fluctuation.
     """
@@ -39,8 +34,8 @@ def estimate(
     rows: list[Row] = []
     for setting in variants.variants(scores, bases):
         sources = golden.sources(setting.items, golden_by_item, setting.keys["n"])
-        for name, given in sources.items():
-            rows += _rows(setting, name, given, confidence)
+        for name, source in sources.items():
+            rows += _rows(setting, name, source, confidence)
     _add_correlations(rows)
     rows += _fluctuations(rows)
     columns = [*SHARED, "varied", "order", "kind", "readout", "cluster", "golden", "quantity", "estimate", "ci_low"]
@@ -48,7 +43,7 @@ def estimate(
     columns += ["bound_high", "floor", "above_by_chance", "error_correlation"]
     columns += ["n_items", "n_clusters", "n_failed", "n_differences", "n_neutral", "method"]
     whole = dict.fromkeys(("n_items", "n_clusters", "n_failed", "n_differences", "n_neutral"), 0)
-    table = tidy.from_rows([whole | row for row in rows], columns)
+    table = tidy.make_table([whole | row for row in rows], columns)
     table = table.assign(confidence=confidence)
     return multiplicity.adjust(table, "p")
 
@@ -105,7 +100,6 @@ def _add_correlations(rows: list[Row]) -> None:
 
 
 def _fluctuations(rows: list[Row]) -> list[Row]:
-    """The largest differences of each kind over datasets, see `estimate`."""
     differences = pd.DataFrame([row for row in rows if row["dataset"] != EVERY and row["quantity"] in agreement.FISHER])
     if differences.empty or "difference" not in differences:
         return []

@@ -33,7 +33,7 @@ def _shown(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["dataset"].ne(EVERY) | ~OF_PROMPT(rows)]
 
 
-def _of_other_prompt(rows: pd.DataFrame) -> pd.Series:
+def _is_variant(rows: pd.DataFrame) -> pd.Series:
     return OF_PROMPT(rows) & (rows["kind"] != "base")
 
 
@@ -66,8 +66,8 @@ TABLE = Table(
         *texts("readout", "golden"),
         _correlation("spearman", "ρ"),
         _correlation("pearson", "r"),
-        Estimated("pearson_difference", "+.3f", name="difference of r", where=_of_other_prompt),
-        PValue("pearson_p", name="p", where=_of_other_prompt),
+        Estimated("pearson_difference", "+.3f", name="difference of r", where=_is_variant),
+        PValue("pearson_p", name="p", where=_is_variant),
         *numbers(".3f", "kappa", mean_absolute_error="MAE", where=OF_PROMPT),
         cell("bounds of r", _bounds, where=OF_PROMPT),
         Flags(),

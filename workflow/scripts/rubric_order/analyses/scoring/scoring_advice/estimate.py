@@ -1,4 +1,4 @@
-"""The advice of Li et al. (2025) as tests: descending order, letters, Roman numerals, a full-mark reference."""
+"""Tests of published advice."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,14 +21,7 @@ DESCENDING, FULL_MARK = "descending", "reference_full_mark"
 
 
 def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Effect of each piece of advice on agreement with golden scores, for each judge, and over judges and datasets.
-
-    Returns:
-        Rows for each study, profile, scale, `readout`, `cluster`, source of `golden` scores, `quantity` and `advice`. A
-        row's `term` is one of:
-
-        - ``judge``: `estimate` is the difference from the base, with its test.
-        - ``mean``: `estimate` is the mean over judges and datasets, if there are two judges or more.
+    """Effect of each piece of advice on agreement, by ``judge``, and the ``mean`` over judges and datasets.
 
     Source: Li et al. (2025), Conclusion, for the advice; the paper tests none of it.
     """
@@ -41,12 +34,11 @@ def estimate(scoring_accuracy: pd.DataFrame, *, confidence: float) -> pd.DataFra
     columns += ["term"]
     columns += ["estimate", "ci_low", "ci_high", "p", "sd_judge", "n_items", "n_clusters", "n_estimates", "method"]
     whole = dict.fromkeys(("n_items", "n_clusters", "n_estimates"), 0)
-    estimates = tidy.from_rows([whole | row for row in rows], columns).assign(confidence=confidence)
+    estimates = tidy.make_table([whole | row for row in rows], columns).assign(confidence=confidence)
     return multiplicity.adjust(estimates, "p")
 
 
 def advice(varied: str, order: str, kind: str) -> str:
-    """Piece of advice that is the only change of a variant; an empty text if there is no such piece."""
     if kind == "order":
         return DESCENDING if order == DESCENDING else ""
     said = parts(varied)
@@ -59,8 +51,8 @@ def _rows(key: tuple[Any, ...], block: pd.DataFrame, confidence: float) -> Itera
     common = dict(zip(SETTING, key, strict=True))
     ends = {"estimate": "difference", "ci_low": "difference_low", "ci_high": "difference_high", "p": "p"}
     for row in block.to_dict("records"):
-        kept = {name: row[name] for name in ("judge", "dataset", "n_items", "n_clusters", "method")}
-        yield common | kept | {"term": "judge"} | {name: row[column] for name, column in ends.items()}
+        keys = {name: row[name] for name in ("judge", "dataset", "n_items", "n_clusters", "method")}
+        yield common | keys | {"term": "judge"} | {name: row[column] for name, column in ends.items()}
     single = block[(block["dataset"] != EVERY) & (block["difference_se"] > 0)]
     if single["judge"].nunique() < 2:
         return

@@ -1,4 +1,4 @@
-"""Mean scores over orders and IDs of a prompt, compared with means of as many reads of one prompt."""
+"""Means over variants and over repeats."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -31,17 +31,9 @@ def estimate(
     sampling_temperatures: Mapping[str, Mapping[str, float | None]],
     golden_scores: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Agreement of two means with golden scores: K reads per item from K variants, and K reads per item of the base.
+    """Agreement with golden scores of the mean of K reads from K variants, and of K reads of the base.
 
-    Returns:
-        One row per study, judge, profile, dataset, scale, `readout`, `cluster`, `golden` source and `quantity`. Columns
-        are:
-
-        - `averaged`: agreement of the mean over the first reads of `n_calls` prompts: the base, and every variant that
-          changes only its order or only its IDs.
-        - `repeated`: agreement of the mean of as many reads of the base.
-        - `difference`: `averaged` minus `repeated` on the same items, with interval and test.
-        - `n_failed`: number of items with a golden score that are left out, because any of these reads lacks a score.
+    `n_failed`: items left out because one of these reads lacks a score.
 
     Source: Li et al. (2025), Limitations; they propose averaging and do not test it.
     """
@@ -53,7 +45,7 @@ def estimate(
         rows += _rows(block, base, keys, golden_by_item, confidence, greedy=greedy)
     columns = [*SHARED, "readout", "cluster", "golden", "quantity", "averaged", "repeated", "difference"]
     columns += ["difference_low", "difference_high", "p", "n_calls", "n_items", "n_clusters", "n_failed", "flag"]
-    estimates = tidy.from_rows(rows, [*columns, "method"])
+    estimates = tidy.make_table(rows, [*columns, "method"])
     return multiplicity.adjust(estimates.assign(confidence=confidence), "p")
 
 
@@ -86,19 +78,19 @@ def _rows(
         repeated = repeated.astype(float).mean(axis=1, skipna=False)
         both = averaged.notna() & (repeated.notna() | (not enough))
         items = by_item.reset_index().assign(dataset=keys["dataset"])
-        for source, given in golden.sources(items, known, keys["n"]).items():
-            used = both.to_numpy() & ~np.isnan(given)
-            told = {"readout": readout, "golden": source, "n_calls": k, "flag": flag, "n_items": int(used.sum())}
-            told["n_failed"] = int((~np.isnan(given)).sum() - used.sum())
+        for source, gold in golden.sources(items, known, keys["n"]).items():
+            used = both.to_numpy() & ~np.isnan(gold)
+            about = {"readout": readout, "golden": source, "n_calls": k, "flag": flag, "n_items": int(used.sum())}
+            about["n_failed"] = int((~np.isnan(gold)).sum() - used.sum())
             for cluster in CLUSTERS:
                 unit = items[f"{cluster}_id"].factorize(sort=True)[0][used]
-                told |= {"cluster": cluster, "n_clusters": len(np.unique(unit))}
-                told["method"] = f"each {cluster} left out, Student's t"
-                one = agreement.Compared(averaged.to_numpy()[used], given[used], unit)
+                about |= {"cluster": cluster, "n_clusters": len(np.unique(unit))}
+                about["method"] = f"each {cluster} left out, Student's t"
+                one = agreement.Compared(averaged.to_numpy()[used], gold[used], unit)
                 if enough:
-                    other = agreement.Compared(repeated.to_numpy()[used], given[used], unit)
+                    other = agreement.Compared(repeated.to_numpy()[used], gold[used], unit)
                 for quantity in agreement.STATISTICS:
-                    row = keys | told | {"quantity": quantity, "averaged": float(one.parts(quantity)[0])}
+                    row = keys | about | {"quantity": quantity, "averaged": float(one.parts(quantity)[0])}
                     if enough:
                         row["repeated"] = float(other.parts(quantity)[0])
                         row |= one.minus(other, quantity, confidence)

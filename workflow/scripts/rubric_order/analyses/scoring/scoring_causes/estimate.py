@@ -1,4 +1,4 @@
-"""Causes that move scores, in one model: position, ID, and the presence, number and text of a reference answer."""
+"""Causes that move scores."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -30,11 +30,9 @@ class Laid(NamedTuple):
     """The reads of all conditions, items by reads.
 
     Attributes:
-        items: `group_id`, `item_id` and `dataset` of each item.
-        reads: condition, strategy and index of each read.
         places: position of each score, from 0, shape (items, reads, n).
-        values: dictionary from readout to scores, shape (items, reads); NaN without a score.
-        probabilities: probability of each score, shape (items, reads, n); NaN where unknown.
+        values: scores by readout, shape (items, reads); NaN without a score.
+        probabilities: of each score, shape (items, reads, n); NaN where unknown.
     """
 
     items: pd.DataFrame
@@ -52,25 +50,14 @@ def estimate(
 ) -> pd.DataFrame:
     """Effects of position, ID, presence, number and text on log-odds, and slopes in points.
 
-    Returns:
-        One row per dataset (or ``all``), `readout`, `cluster`, `cause` and `about`, with its test. `cause` is one of:
-
-        - ``position``, `about` 1, 2, ...: log-odds that a position adds to the score there, minus the mean over
-          positions.
-        - ``id``, `about` for example ``A - E``: log-odds that an ID adds to its level, minus the log-odds of the ID
-          that this level has when the IDs are reversed.
-        - ``presence``, `about` a score: log-odds that showing a reference answer, with any number and text, adds to the
-          score, minus the mean over scores.
-        - ``number``, ``text``: log-odds that a score gains by being a level nearer to the number of the reference
-          answer, or to the level that its text was written for.
-        - ``slope_of_number``: points that a score moves with each point of the number while the text is fixed.
-        - ``slope_of_number_and_text``: the same slope while each text is written for the number shown with it.
-        - ``slope_of_text``: ``slope_of_number_and_text`` minus ``slope_of_number``.
+    `about` is the position, the IDs (``A - E``: less the ID of this level in reverse) or the score. ``number`` and
+    ``text`` are per level nearer. ``slope_of_text`` is ``slope_of_number_and_text`` (texts written for their numbers)
+    less ``slope_of_number`` (one text).
     """
     rows: list[Row] = []
     pooled: dict[tuple[Any, ...], list[Laid]] = {}
     for keys, block in blocks_by(SHARED, scores):
-        block = _with_known_references(block, conditions, keys["n"])
+        block = _select_known_references(block, conditions, keys["n"])
         if block["condition"].nunique() > 1:
             laid = _laid(block, keys["dataset"], keys["n"])
             rows += _rows(keys, laid, conditions, confidence)
@@ -79,12 +66,12 @@ def estimate(
         if len(parts) > 1 and all(part.reads == parts[0].reads for part in parts):
             rows += _rows(dict(zip(SHARED, key, strict=True)), _joined(parts), conditions, confidence)
     columns = [*SHARED, "readout", "cluster", "cause", "about", "estimate", "se", "ci_low", "ci_high", "p", "flag"]
-    table = tidy.from_rows(rows, [*columns, "unit", "n_items", "n_clusters", "method"])
+    table = tidy.make_table(rows, [*columns, "unit", "n_items", "n_clusters", "method"])
     adjusted = multiplicity.adjust(table.rename(columns={"cause": "quantity"}), "p")
     return adjusted.rename(columns={"quantity": "cause"}).assign(confidence=confidence)
 
 
-def _with_known_references(block: pd.DataFrame, conditions: Mapping[str, Any], n: int) -> pd.DataFrame:
+def _select_known_references(block: pd.DataFrame, conditions: Mapping[str, Any], n: int) -> pd.DataFrame:
     text = block["condition"].map(
         {name: by_scale[str(n)]["text"] for name, by_scale in conditions.items() if str(n) in by_scale}
     )
@@ -92,12 +79,12 @@ def _with_known_references(block: pd.DataFrame, conditions: Mapping[str, Any], n
 
 
 def _laid(block: pd.DataFrame, dataset: str, n: int) -> Laid:
-    read, reads = pd.factorize(pd.MultiIndex.from_frame(block[["condition", "strategy", "read_index"]]), sort=True)
+    place, reads = pd.factorize(pd.MultiIndex.from_frame(block[["condition", "strategy", "read_index"]]), sort=True)
     item, ids = pd.factorize(block["item_id"], sort=True)
-    cells, shape = (item, read), (len(ids), len(reads))
-    shown = np.stack(block["ordering"].to_numpy())
+    cells, shape = (item, place), (len(ids), len(reads))
+    orderings = np.stack(block["ordering"].to_numpy())
     places = np.broadcast_to(np.arange(n), (*shape, n)).copy()
-    places[cells] = permutations.positions_of(shown) - 1
+    places[cells] = permutations.positions_of(orderings) - 1
     values = {}
     for readout, column in VALUES.items():
         values[readout] = np.full(shape, np.nan)
@@ -108,11 +95,11 @@ def _laid(block: pd.DataFrame, dataset: str, n: int) -> Laid:
         of_scores = np.empty((len(with_probabilities), n))
         np.put_along_axis(
             of_scores,
-            shown[with_probabilities] - 1,
+            orderings[with_probabilities] - 1,
             np.stack(block[READOUTS[Readout.SOFT]].to_numpy()[with_probabilities]),
             axis=1,
         )
-        probabilities[item[with_probabilities], read[with_probabilities]] = of_scores
+        probabilities[item[with_probabilities], place[with_probabilities]] = of_scores
     first: np.ndarray = np.zeros(len(ids), dtype=int)
     first[item] = np.arange(len(item))
     items = block[["item_id", "group_id"]].iloc[first].assign(dataset=dataset).reset_index(drop=True)
@@ -130,9 +117,9 @@ def _rows(keys: Row, laid: Laid, conditions: Mapping[str, Any], confidence: floa
     n = keys["n"]
     said = [conditions[condition][str(n)] for condition, *_ in laid.reads]
     ids = np.array([wording["ids"] for wording in said], dtype=object)
-    text, shown = (np.array([wording[name] or 0 for wording in said], dtype=int) for name in ("text", "shown"))
-    shown = np.where(text > 0, shown, 0)
-    terms = prompt_effects.terms(laid.places, ids, shown, text)
+    text, number = (np.array([wording[name] or 0 for wording in said], dtype=int) for name in ("text", "shown"))
+    number = np.where(text > 0, number, 0)
+    terms = prompt_effects.terms(laid.places, ids, number, text)
     styles: dict[frozenset[Any], tuple[Any, ...]] = {
         frozenset(map(str, range(1, n + 1))): tuple(map(str, range(1, n + 1)))
     }
@@ -158,7 +145,7 @@ def _rows(keys: Row, laid: Laid, conditions: Mapping[str, Any], confidence: floa
             model = {"unit": "log-odds", "method": f"{MODELS[readout]}; {error.format(cluster)}"}
             yield from (common | model | row for row in _effects(sums.regroup(unit).fit(), asked, confidence))
             points = {"unit": "points", "method": f"least squares within items; each {cluster} left out"}
-            yield from (common | points | row for row in _slopes(values, text, shown, unit, n, confidence))
+            yield from (common | points | row for row in _slopes(values, text, number, unit, n, confidence))
 
 
 def _effects(fit: cluster_robust.Fit, asked: Mapping[tuple[str, str], np.ndarray], confidence: float) -> Iterator[Row]:
@@ -173,9 +160,8 @@ def _effects(fit: cluster_robust.Fit, asked: Mapping[tuple[str, str], np.ndarray
 def _slopes(
     values: np.ndarray, text: np.ndarray, shown: np.ndarray, unit: np.ndarray, n: int, confidence: float
 ) -> Iterator[Row]:
-    """Slopes of the score on the number that is shown, see `estimate`."""
     same, fitting = (text == n) & (shown > 0), (text == shown) & (shown > 0)
-    slopes = {NUMBER: _of_items(values, shown, same), BOTH: _of_items(values, shown, fitting)}
+    slopes = {NUMBER: _item_slopes(values, shown, same), BOTH: _item_slopes(values, shown, fitting)}
     slopes[TEXT] = slopes[BOTH] - slopes[NUMBER]
     common = ~np.isnan(slopes[TEXT])
     if common.any():
@@ -188,7 +174,7 @@ def _slopes(
         yield labels | {"flag": few if has_slope.any() else NOT_IDENTIFIED} | interval
 
 
-def _of_items(values: np.ndarray, shown: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+def _item_slopes(values: np.ndarray, shown: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     number = shown[chosen] - shown[chosen].mean() if chosen.any() else np.zeros(0)
     if not number.any():
         return np.full(len(values), np.nan)

@@ -1,4 +1,4 @@
-"""Frequency of each score, from a judge in each variant of a prompt and from each source of golden scores."""
+"""Frequency of scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -23,13 +23,9 @@ def estimate(
     human_scales: Mapping[str, Sequence[float]],
     golden_scores: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Counts of scores on the items that are read in all variants.
+    """Counts of first reads by score on the items read in all variants; -1: no score; `share` is of `n_items`.
 
-    Returns:
-        One row per dataset (or ``all``), variant (`varied`, `order`) and `score`. Scores are as on their scale, but
-        counted from 1 if the scales of datasets begin with different numbers. Score -1 counts the reads that gave no
-        score. `n_scores` is the number of first reads that gave the score, and `share` is `n_scores` divided by
-        `n_items`.
+    Scores are counted from 1 if the scales of datasets begin with different numbers.
 
     Source: Li et al. (2025), Equations 3 and 4, Figure 6.
     """
@@ -41,14 +37,14 @@ def estimate(
         for row in _rows(setting, golden_by_item)
     ]
     columns = [*SHARED, "varied", "order", "kind", "score", "n_scores", "share", "n_constrained", "n_items"]
-    return tidy.from_rows(rows, columns, {"score": "Int8"})
+    return tidy.make_table(rows, columns, {"score": "Int8"})
 
 
 def _rows(found: Variants, known: pd.DataFrame) -> Iterator[Row]:
     n, keys = found.keys["n"], {name: found.keys[name] for name in SHARED}
-    for source, given in golden.sources(found.items, known, n).items():
+    for source, gold in golden.sources(found.items, known, n).items():
         common = keys | {"varied": source, "order": "", "kind": "golden", "n_constrained": 0}
-        yield from _counts(common, np.floor(given + 0.5 + 1e-9), n, found.lowest, failures=False)
+        yield from _counts(common, np.floor(gold + 0.5 + 1e-9), n, found.lowest, failures=False)
     for place in range(len(found.names)):
         common = found.about(place) | {"n_constrained": int(found.constrained[:, place].sum())}
         yield from _counts(common, found.first[:, place], n, found.lowest, failures=True)

@@ -98,7 +98,7 @@ def check(
         raise typer.BadParameter(f"name a limit: {listed}; or --baseline")
     needing: dict[str, object] = {"--max-drift": max_drift, "--history": history, "--run": run}
     flags = {"--once": once, "--new-reads": new_reads, "--accept": accept}
-    _refuse_without(baseline, needing | {flag: given or None for flag, given in flags.items()})
+    _refuse_without(baseline, needing | {flag: setting or None for flag, setting in flags.items()})
     if once and (history is not None or run is not None):
         raise typer.BadParameter("--once has no history: expected no --history and no --run")
     if accept and baseline is not None:

@@ -93,7 +93,7 @@ class Adaptive:
                 parts.append(complete(of_probes, scores).assign(probe=True))
             if not chosen.all():
                 others = texts.only(~chosen)
-                table = in_rounds(others, rule, self, lambda reads: scored(reads, ask(asked(reads))))
+                table = read_rounds(others, rule, self, lambda reads: scored(reads, ask(asked(reads))))
                 parts.append(table.assign(probe=False))
         table = pd.concat(parts, ignore_index=True).sort_values("item_id", ignore_index=True)
         files.write_csv(table, made.folder / ADAPTIVE)
@@ -194,7 +194,7 @@ def learnt(texts: Texts, scores: np.ndarray, setting: Adaptive) -> Boundary:
     return boundary.learn(scores[complete], whole.group, whole.cell, whole.scale, goal, draws=DRAWS, rng=rng)
 
 
-def in_rounds(texts: Texts, rule: Boundary | None, setting: Adaptive, ask: Ask) -> pd.DataFrame:
+def read_rounds(texts: Texts, rule: Boundary | None, setting: Adaptive, ask: Ask) -> pd.DataFrame:
     """Read texts in rounds until each is stopped, see `described`; a rule of None stands for confidence sequences.
 
     `ask` takes some of `Texts.reads` and returns them in the same order with column ``score``.

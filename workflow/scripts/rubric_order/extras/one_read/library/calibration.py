@@ -99,7 +99,7 @@ class Calibrations(Mapping[str, Calibration]):
             orderings: score at each position, shape (m, n).
             probabilities: probabilities of the scores 1 to n, shape (m, n); NaN if unknown.
             scores: written scores, if no probabilities are given, shape (m,); NaN if there is none.
-            regression: True to draw written scores towards the mean too, see `Calibration.of_scores`.
+            regression: True to draw written scores towards the mean too, see `Calibration.calibrate_scores`.
             use: `judge`, `criterion` and `condition` of the reads, needed where the file has several; and the texts
                 `rubric`, `prompt` and `model`, which have to be those that `calibrate` was given.
 
@@ -229,7 +229,7 @@ class Calibrations(Mapping[str, Calibration]):
     def _expected(self, calibration: Calibration, probabilities: np.ndarray, orderings: np.ndarray) -> np.ndarray:
         if calibration.position is None:
             raise InputError("the calibration was learnt without option probabilities; expected readout 'hard'")
-        return calibration.of_probabilities(probabilities, orderings)
+        return calibration.calibrate_probabilities(probabilities, orderings)
 
     def _written(
         self, calibration: Calibration, scores: np.ndarray, orderings: np.ndarray, regression: bool, where: str
@@ -237,7 +237,7 @@ class Calibrations(Mapping[str, Calibration]):
         if calibration.expected is None:
             raise InputError("the calibration was learnt without written scores; expected readout 'soft'")
         _check_levels(calibration, scores, orderings, where, refuse=regression)
-        return calibration.of_scores(scores, orderings, regression=regression)
+        return calibration.calibrate_scores(scores, orderings, regression=regression)
 
 
 def _readout(calibration: Calibration, part: Single) -> Readout:

@@ -72,7 +72,7 @@ def corrected_mean(
     options = corrected_means.Options(confidence, scale or (-math.inf, math.inf), least, reference, margins)
     common: Row = dict.fromkeys(KEYS, "reads") | {"judge": "judge", "profile": DEFAULT_PROFILE, "n": 0}
     common |= {"criterion": EVERY, "readout": Readout.HARD, "cluster": "group"}
-    rows = [common | row for row in corrected_means.of_items(items, options)]
+    rows = [common | row for row in corrected_means.item_rows(items, options)]
     estimated = {"corrected_means": corrected_means.as_table(rows)}
     shown_by: dict[str, Any] = {"readout": Readout.HARD, "criterion": EVERY, "target": "mean", "row_height_in": 0.3}
     table = results.shown(estimated["corrected_means"]).drop(columns=["strategy", "n", "criterion", "readout"])

@@ -1,4 +1,4 @@
-"""Sizes and directions of the shifts of correlations under perturbations, for each judge of a published table."""
+"""Published shifts of correlations."""
 
 from collections.abc import Mapping
 
@@ -15,18 +15,7 @@ EVERY = "all"
 
 
 def estimate(published: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Counts and sizes of the differences of printed correlations from the printed baseline.
-
-    Returns:
-        One row per judge and `perturbation`, and further rows for ``all`` judges and ``all`` perturbations. Without
-        Table 3 of Li et al. (2025) there are no rows. Columns are:
-
-        - `n_differences`: number of differences, of both coefficients in all pairs of dataset and golden scores.
-        - `largest`: largest size of a difference (the paper's fluctuation).
-        - `mean`: mean difference.
-        - `above_0`: number of differences above 0.
-        - ``beyond_0.05``, one column for each of `LIMITS`: number of differences of a size above this limit.
-    """
+    """Counts and sizes of differences from the printed baseline; ``beyond_0.05`` counts sizes above that limit."""
     columns = ["judge", "perturbation", "n_differences", "largest", "dataset", "scores_of", "mean", "above_0"]
     columns += [f"beyond_{limit}" for limit in LIMITS]
     if TABLE not in published:

@@ -1,4 +1,4 @@
-"""Published numbers and our estimates for the same judge, profile, dataset, strategy and scale."""
+"""Published numbers beside ours."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -86,7 +86,6 @@ DATASETS = ("hanna", "mt_bench", "summeval", "vicuna")  # in both versions of Xu
 
 
 def published_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Every number of some published tables, one per row."""
     parts = [pd.DataFrame(columns=["table", *KEYS, "published", "digits"])]
     for name, table in tables.items():
         for column, (quantity, constants) in PUBLISHED.get(name, {}).items():
@@ -155,7 +154,7 @@ def _position_selection(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _mean_v(v: pd.DataFrame) -> pd.DataFrame:
-    """Mean of Cramer's V over each set of datasets that a paper averages, if the study has all datasets of the set."""
+    """Mean of Cramer's V over each set of datasets that a paper averages, if the study has all of the set."""
     rows = []
     for datasets in (DATASETS, ("hanna", "summeval")):
         for key, block in v[v["dataset"].isin(datasets)].groupby(["study", "judge", "profile", "strategy", "n"]):
@@ -287,19 +286,9 @@ def estimate(
 ) -> pd.DataFrame:
     """Each published number, and our estimate if there is one.
 
-    Returns:
-        Columns `table` and `KEYS` are as published. Further columns are:
-
-        - `our_judge`: our name of the judge.
-        - `published`: published number, with the number of printed `digits`.
-        - `ours`: our estimate, with its interval over groups of items (`ci_low`, `ci_high`).
-        - `rerun_low`, `rerun_high`: range of other runs of the same judge on the same items, see `rerun.estimate`.
-        - `difference`: `ours` minus `published`.
-        - `in_items`, `in_rerun`: True if the interval, or the range, contains the published number, up to its rounding.
-        - `n_items`: number of items; of prompts for rank reversal, of texts for criteria, of questions for Shi et al.
-          (2025).
-        - `status`: ``compared``, ``no estimate`` (our statistic has none with these `KEYS`) or ``not computed`` (no
-          statistic of ours is this quantity).
+    `rerun_low` and `rerun_high` are the range of `rerun.estimate`; `in_items` and `in_rerun` allow for the rounding of
+    `digits`. `n_items` counts prompts for rank reversal, texts for criteria, questions for Shi et al. (2025). `status`
+    is ``compared``, ``no estimate`` or ``not computed`` (no statistic of ours).
     """
     cells = published_cells(published)
     again = cells[cells["quantity"].isin(AGAIN) & ("rank_reversal" in statistics)]
@@ -349,7 +338,6 @@ def _check_judges(judges: Mapping[str, str], cells: pd.DataFrame) -> None:
 
 
 def _ranges(rerun: pd.DataFrame | None, criterion_order: pd.DataFrame | None) -> pd.DataFrame:
-    """Ranges of other runs, with the keys of our estimates: `study`, `KEYS`, `rerun_low` and `rerun_high`."""
     columns = ["study", *KEYS, "rerun_low", "rerun_high"]
     parts = [pd.DataFrame(columns=columns)]
     if rerun is not None:
@@ -387,7 +375,7 @@ def _reaches(table: pd.DataFrame, low: str, high: str) -> pd.Series:
 
 
 def _renamed(ours: pd.DataFrame, judges: Mapping[str, str]) -> pd.DataFrame:
-    """Our estimates with the published names of judge and profile. `our_judge` has our name of the judge."""
+    """Our estimates with the published names of judge and profile."""
     pairs = ours[["judge", "profile"]].drop_duplicates().itertuples(index=False, name=None)
     published_names: dict[tuple[str, str], tuple[str, str]] = {}
     for judge, profile in pairs:

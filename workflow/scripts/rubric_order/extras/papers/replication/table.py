@@ -8,7 +8,7 @@ from rubric_order.tables.spec import Rows, Table
 OUTSIDE = {"in_items": "other items", "in_rerun": "another run"}
 
 
-def _of_our_judges(rows: pd.DataFrame) -> pd.DataFrame:
+def _our_rows(rows: pd.DataFrame) -> pd.DataFrame:
     ours = rows.loc[rows["status"] == "compared", ["judge", "profile"]].drop_duplicates()
     return rows.merge(ours, on=["judge", "profile"])
 
@@ -42,5 +42,5 @@ TABLE = Table(
         _range("rerun", "another run"),
         cell("outside", _outside),
     ],
-    printed=_of_our_judges,
+    printed=_our_rows,
 )

@@ -1,4 +1,4 @@
-"""Change of an estimate if the same judge read the same items again, by the random variation of reads alone."""
+"""Variation of estimates by new reads alone."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -29,7 +29,6 @@ COUNTED = ("cramers_v", "top1_flip", "top1_random", "cost")  # quantities that a
 
 
 def share_covariance(counts: np.ndarray) -> np.ndarray:
-    """Covariance of the pooled shares of positions over new reads of the same items, shape (n, n)."""
     reads = counts.sum(axis=1)
     used = reads > 1
     if not used.any():
@@ -41,7 +40,7 @@ def share_covariance(counts: np.ndarray) -> np.ndarray:
 
 
 def v_error(counts: np.ndarray) -> tuple[float, float]:
-    """Cramer's V of the pooled shares, and its standard error over new reads of the same items, by the delta method."""
+    """Cramer's V of the pooled shares, and its standard error over new reads, by the delta method."""
     n = counts.shape[1]
     away = counts.sum(axis=0) / counts.sum() - 1 / n
     length = np.sqrt((away**2).sum())
@@ -52,7 +51,7 @@ def v_error(counts: np.ndarray) -> tuple[float, float]:
 
 
 def pearson_error(values: np.ndarray, human: np.ndarray) -> tuple[float, float]:
-    """Pearson's r of items' mean scores with human scores, and its standard error over new reads of the same items."""
+    """r with human scores, and its standard error over new reads."""
     k = (~np.isnan(values)).sum(axis=1)
     values, human, k = values[k > 0], human[k > 0], k[k > 0]
     mean = np.nansum(values, axis=1) / np.maximum(k, 1)
@@ -69,7 +68,7 @@ def pearson_error(values: np.ndarray, human: np.ndarray) -> tuple[float, float]:
 
 
 def sd_error(values: np.ndarray) -> tuple[float, float]:
-    """Mean over items of the standard deviation of an item's scores, and its standard error over new reads."""
+    """Mean standard deviation of an item's scores, and its standard error over new reads."""
     is_scored = ~np.isnan(values)
     k = is_scored.sum(axis=1)
     filled, is_scored, k = np.where(is_scored, values, 0)[k > 1], is_scored[k > 1], k[k > 1]
@@ -90,10 +89,9 @@ def sd_error(values: np.ndarray) -> tuple[float, float]:
 
 
 def redrawn(values: np.ndarray, *, rng: np.random.Generator) -> np.ndarray:
-    """Mean score of each item over reads that are drawn from its reads with replacement, in `DRAWS` draws."""
-    given = ~np.isnan(values)
-    k = given.sum(axis=1)
-    sorted_in = np.take_along_axis(values, np.argsort(~given, axis=1, kind="stable"), axis=1)  # given scores first
+    present = ~np.isnan(values)
+    k = present.sum(axis=1)
+    sorted_in = np.take_along_axis(values, np.argsort(~present, axis=1, kind="stable"), axis=1)  # given scores first
     filled, drawn_from = np.nan_to_num(sorted_in), np.arange(values.shape[1]) < k[:, None]
     item = np.arange(len(values))[:, None]
     means = np.empty((DRAWS, len(values)))
@@ -111,9 +109,7 @@ def _factor(values: np.ndarray) -> float:
 
 
 def spearman_error(values: np.ndarray, human: np.ndarray, *, rng: np.random.Generator) -> tuple[float, float]:
-    """Spearman's rho of items' mean scores with human scores, and its standard error over new reads of the same
-    items.
-    """
+    """Rho with human scores, and its standard error over new reads."""
     scored = ~np.isnan(values).all(axis=1)
     values, human = values[scored], human[scored]
     if len(values) < 2:
@@ -129,7 +125,7 @@ def spearman_error(values: np.ndarray, human: np.ndarray, *, rng: np.random.Gene
 def reversal_errors(
     left: np.ndarray, right: np.ndarray, places: np.ndarray, *, rng: np.random.Generator
 ) -> dict[str, tuple[float, float]]:
-    """Agreement of two strategies' rankings of candidates, and its standard error over new reads of the same items."""
+    """Agreement of two strategies' rankings of candidates, and its standard error over new reads."""
     sides, drawn = (left, right), []
     for values in sides:
         means = np.vstack([rankings.mean_scores(values, np.ones((1, values.shape[1]))), redrawn(values, rng=rng)])
@@ -148,7 +144,6 @@ def reversal_errors(
 
 
 def _mean_reversals(left: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray]:
-    """Dictionary from each of `REVERSALS` to its mean over prompts, shape (draws,)."""
     compared = rankings.compare_rankings(left, right)
     means = {}
     for name in REVERSALS:
@@ -160,28 +155,10 @@ def _mean_reversals(left: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray
 
 
 def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float, seed: int) -> pd.DataFrame:
-    """Range in which the estimates of another run of the same judge on the same items would lie.
+    """Range (`low` to `high`) of the estimates of another run of the same judge on the same items.
 
-    Returns:
-        One row per combination of `KEYS`, `baseline`, `readout`, `quantity`, `position` and `ordering`, with the
-        `estimate`, its `error` (standard error over reads) and its range from `low` to `high`.
-
-        Rows without a `baseline` have these quantities:
-
-        - ``share`` of a `position`, ``cramers_v``: only for readout ``hard``.
-        - ``pearson``, ``spearman``: correlation of mean scores with human scores.
-        - ``mean_sd``: mean standard deviation of an item's scores.
-
-        In rows with a `baseline`, the baseline is another strategy of the study:
-
-        - ``pearson``, ``spearman``: correlation of `strategy` minus correlation of `baseline`.
-        - ``kendall_tau_b``, ``top1_flip``, ``top1_random``: agreement of the two strategies' rankings of candidates,
-          see `reversal_errors`.
-
-        For their errors see `reruns`:
-
-        - ``pearson_canonical``, ``pearson_mean``, ``advantage``, ``rank``: see `canonical_rank`.
-        - ``pearson_rank``, ``cost`` of an `ordering`: see `bias_cost`.
+    `error` is the standard error over reads. With a `baseline` strategy, correlations are differences and rankings are
+    compared (`reversal_errors`). Errors of ``pearson_rank``, ``cost`` and ``rank``: see `reruns`.
     """
     rows = []
     shared: dict[tuple[Any, ...], list[_Shared]] = {}
@@ -189,9 +166,9 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
         agreement: dict[tuple[Any, ...], list[Row]] = {}
         settings: dict[tuple[Any, ...], list[Block]] = {}
         for block in blocks.blocks(table):
-            of_block = [block.keys | row for row in _of_block(block, seed)]
+            of_block = [block.keys | row for row in _block_rows(block, seed)]
             rows += of_block
-            for readout, estimates in _of_orderings(block):
+            for readout, estimates in _ordering_sets(block):
                 rows += [block.keys | {"readout": readout} | row for row in _canonical(estimates, confidence, seed)]
                 everywhere = *(block.keys | {"dataset": EVERY}).values(), readout
                 shared.setdefault(everywhere, []).append(estimates)
@@ -211,7 +188,7 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
     columns = [*KEYS, "baseline", "readout", "quantity", "position", "ordering", "estimate", "error", "n_items"]
     columns += ["n_reads", "low", "high"]
     rows = [{"baseline": "", "ordering": ""} | row for row in rows]
-    estimates = tidy.from_rows_with_gaps(rows, columns)
+    estimates = tidy.make_table_with_gaps(rows, columns)
     width = special.ndtri((1 + confidence) / 2) * np.sqrt(2) * estimates["error"]
     ranked = estimates["quantity"].isin(RANKS)
     low = (estimates["estimate"] - width).where(~estimates["quantity"].isin(COUNTED), lambda ends: ends.clip(lower=0))
@@ -220,16 +197,12 @@ def estimate(scores: pd.DataFrame | Iterable[pd.DataFrame], *, confidence: float
 
 
 class _Shared(NamedTuple):
-    """Selections and correlations of one dataset and readout, if all items of the dataset have the same orderings.
+    """Selections and correlations of one dataset and readout, if all of its items have the same orderings.
 
     Attributes:
-        dataset: name of the dataset.
-        orderings: the orderings, shape (D, n).
-        r: correlation of each ordering's scores with human scores; None without human scores.
+        orderings, r: shapes (D, n) and (D,); r with human scores, or None.
         selected: selections of each score (rows) at each position, shape (n, n).
-        covariance: covariance over new reads of the entries of the flattened `selected`, shape (n * n, n * n).
-        items: number of items.
-        reads: number of reads with a score.
+        covariance: covariance of the flattened `selected` over new reads, shape (n * n, n * n).
     """
 
     dataset: str
@@ -241,7 +214,7 @@ class _Shared(NamedTuple):
     reads: int
 
 
-def _of_orderings(block: Block) -> Iterator[tuple[str, _Shared]]:
+def _ordering_sets(block: Block) -> Iterator[tuple[str, _Shared]]:
     if block.keys["strategy"] not in shared_orderings.SHARED:
         return
     for readout, values in block.readouts():
@@ -327,7 +300,7 @@ def _reversals(one: Block, two: Block, seed: int) -> Iterator[Row]:
                     yield common | {"quantity": name} | _named(value_and_error)
 
 
-def _of_block(block: Block, seed: int) -> Iterator[Row]:
+def _block_rows(block: Block, seed: int) -> Iterator[Row]:
     counts = selections.counts(block, Readout.HARD)
     if counts.sum() > 0:
         common = {"readout": Readout.HARD, "n_items": len(block.items), "n_reads": counts.sum()}

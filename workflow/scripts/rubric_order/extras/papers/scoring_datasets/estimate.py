@@ -1,4 +1,4 @@
-"""Parts of datasets that a study of scoring bias needs: items, people's scores, labels and reference answers."""
+"""Parts of datasets for scoring bias."""
 
 from collections.abc import Mapping
 
@@ -9,17 +9,9 @@ TABLE = "li2025_table1"
 
 
 def estimate(items: pd.DataFrame, published: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Counts of each dataset, and the published counts.
+    """Counts of each dataset, and those published in Li et al. (2025), Table 1.
 
-    Returns:
-        One row per dataset. Columns are:
-
-        - `n_items`, `n_groups`: numbers of items and groups.
-        - `n_human`: number of items with people's scores.
-        - `n_labels`: number of items with labels that came with the dataset.
-        - `n_reference`: number of items with a reference answer of the highest score.
-        - `published_items`, `published_human`, `published_reference` (``yes`` or ``no``): as in Li et al. (2025), Table
-          1.
+    `n_reference` counts items with a reference answer of the highest score.
     """
     has = items.assign(
         human=items["human_scores"].map(len) > 0,

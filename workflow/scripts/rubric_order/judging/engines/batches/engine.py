@@ -25,7 +25,7 @@ from rubric_order.judging.engines.limits import Amount
 from rubric_order.judging.engines.openai_api import EndpointEngine
 from rubric_order.judging.engines.openai_calls import connect
 from rubric_order.judging.engines.openai_protocol import ChatCompletions
-from rubric_order.settings.judges.chat import Batch, Endpoint, seconds
+from rubric_order.settings.judges.endpoint import Batch, Endpoint, seconds
 
 log = logging.getLogger(__name__)
 

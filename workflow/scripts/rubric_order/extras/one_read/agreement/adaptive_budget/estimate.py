@@ -1,4 +1,4 @@
-"""Reads saved by reading each item only until the interval of its mean is narrow enough, and errors of these means."""
+"""Reads saved by stopping early."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,15 +29,13 @@ log = logging.getLogger(__name__)
 
 
 class Items(NamedTuple):
-    """Items of a block with a score in every ordering, and the sequence in which each item's reads are replayed.
+    """Items with a score in every ordering.
 
     Attributes:
-        values: score of each item under each ordering, shape (m, N), without gaps.
-        order: indices of the orderings of each item's reads, from the first read to the last, shape (m, N).
-        group: index of each item's group, from 0, shape (m,).
-        cell: index of each item's combination of group and criterion, from 0, shape (m,).
-        scale: lowest and highest possible score, and number N of reads of an item.
-        whole: True if scores are whole numbers.
+        values: score under each ordering, shape (m, N).
+        order: orderings of each item's reads, first to last, shape (m, N).
+        group, cell: index of each item's group, and of its group and criterion, from 0, shape (m,).
+        scale: lowest and highest possible score, and N.
     """
 
     values: np.ndarray
@@ -49,16 +47,13 @@ class Items(NamedTuple):
 
     @property
     def truth(self) -> np.ndarray:
-        """Mean over all reads of each item, shape (m,)."""
         return self.values.mean(axis=1)
 
     @property
     def read(self) -> np.ndarray:
-        """Scores in the order of the reads, shape (m, N)."""
         return np.take_along_axis(self.values, self.order, axis=1)
 
     def only(self, rows: np.ndarray) -> "Items":
-        """Some of the items, with groups and cells renumbered."""
         group, cell = (np.unique(number[rows], return_inverse=True)[1] for number in (self.group, self.cell))
         return self._replace(values=self.values[rows], order=self.order[rows], group=group, cell=cell)
 
@@ -69,8 +64,7 @@ class Outcome(NamedTuple):
     Attributes:
         claims: claim about each item at its last read.
         tracks: estimate of each item after each read, shape (m, N).
-        factor: factor by which standard errors are multiplied, mean over folds.
-        n_learning: number of groups from which the rule is learnt, mean over folds.
+        factor, n_learning: factor of the standard errors, and number of groups learnt from, means over folds.
     """
 
     claims: boundary.Claims
@@ -91,35 +85,13 @@ def estimate(
 ) -> pd.DataFrame:
     """Replay the complete reads of items in random order, and stop each item by a rule.
 
-    Returns:
-        One row per combination of `KEYS`, `readout`, `rule`, `goal`, `target` and `quantity`. Clusters are groups.
+    Rules: ``sequence`` (`sequences.intervals`), ``learnt`` on other folds (`boundary.learn`), ``fixed`` and
+    ``fixed_learnt``: `k` reads of every item, as they are, and without what each ordering adds in other groups.
 
-        `rule` is one of:
-
-        - ``sequence``: a confidence sequence, which assumes only that reads are in random order
-          (`sequences.intervals`).
-        - ``learnt``: a rule that is learnt from complete reads of the groups in the other folds (`boundary.learn`).
-        - ``fixed``, ``fixed_learnt``: `k` reads of every item, as they are, and without what each ordering adds in
-          other groups.
-
-        `quantity` is one of:
-
-        - ``reads``: mean number of reads of an item.
-        - ``spared``: 1 - ``reads`` / `n_orderings`.
-        - ``coverage``: share of items whose interval contains the item's mean.
-        - ``coverage_early``: this share among the items that were stopped before all their orderings were read.
-        - ``stopped_width``, ``stopped_place``, ``read_all``: shares of items whose reading ended because the interval
-          was narrow enough, because the place was settled, or because all orderings were read.
-        - ``place_right``: share of the settled places that are right, see `boundary.right_places`.
-        - ``rmse``: root mean square error of the estimates, in points.
-        - ``rmse_fixed``: this error if every item gets the same number of reads, which is ``reads``.
-        - ``rmse_ratio``: ``rmse`` / ``rmse_fixed``.
-        - ``outside``: share of items whose error is more than half of the target width.
-        - ``outside_fixed``: this share if every item gets the same number of reads, which is ``reads``.
-        - ``reads_fixed``: number of reads with which the error is ``rmse`` if every item gets this number.
-        - ``saved``: 1 - ``reads`` / ``reads_fixed``.
-
-    Source: ours; see `sequences` and `boundary`.
+    ``coverage_early`` counts the items stopped before their last ordering; ``stopped_width``, ``stopped_place`` and
+    ``read_all`` are shares by why reading ended; ``place_right``: `boundary.right_places`; ``outside``: share that errs
+    by more than half of `target`. ``..._fixed``: ``reads`` reads of every item; ``reads_fixed`` reads of every item err
+    by ``rmse``.
     """
     parts: list[tuple[Row, Row]] = []
     options: dict[str, Any] = {"seed": seed, "folds": folds, "draws": draws}
@@ -136,14 +108,12 @@ def estimate(
             parts += [(common | shared, columns) for shared, columns in rows]
     columns = [*KEYS, "readout", "cluster", "rule", "goal", "target", "k", "quantity", "estimate", "ci_low", "ci_high"]
     columns += ["n_learning", "factor", "n_orderings", "n_items", "n_incomplete", "n_clusters", "method"]
-    table = tidy.from_parts(parts, columns, {"n_learning": "float64"})
+    table = tidy.join_parts(parts, columns, {"n_learning": "float64"})
     return table.assign(level=level, confidence=confidence, seed=seed)
 
 
 def items_of(block: blocks.Block, readout: Readout, seed: int) -> tuple[Items | None, int]:
-    """Items with a score in every ordering, and the number of other items. The items are None if `lay_out` gives
-    None.
-    """
+    """Items with a score in every ordering (None where `lay_out` gives None), and the number of other items."""
     laid = lay_out(block, readout)
     if laid is None:
         return None, len(block.items)
@@ -156,12 +126,11 @@ def items_of(block: blocks.Block, readout: Readout, seed: int) -> tuple[Items | 
 
 
 class Sequences(NamedTuple):
-    """Confidence sequences of items.
+    """Confidence sequences.
 
     Attributes:
         ends: interval of each item after each read, shape (m, N, 2).
-        places: wider intervals of each item, which hold for all candidates of a group and criterion at once, shape (m,
-            N, 2).
+        places: the same, simultaneous over the candidates of a group and criterion.
         tracks: mean of the reads so far, shape (m, N).
     """
 
@@ -171,17 +140,15 @@ class Sequences(NamedTuple):
 
 
 def sequences_of(items: Items, alpha: float) -> Sequences:
-    """Confidence sequences of items, with each item's reads in the sequence of the replay."""
-    read, options = items.read, {**items.scale._asdict(), "whole": items.whole}
+    reads, options = items.read, {**items.scale._asdict(), "whole": items.whole}
     ends, places = (
-        sequences.intervals(read, alpha=part, **options)
+        sequences.intervals(reads, alpha=part, **options)
         for part in (alpha, alpha / np.bincount(items.cell)[items.cell])
     )
-    return Sequences(ends, places, np.cumsum(read, axis=1) / np.arange(1, read.shape[1] + 1))
+    return Sequences(ends, places, np.cumsum(reads, axis=1) / np.arange(1, reads.shape[1] + 1))
 
 
-def by_sequence(items: Items, walk: Sequences, goal: Goal) -> Outcome:
-    """Outcome of stopping items by their confidence sequences, without learning from other groups."""
+def sequence_outcome(items: Items, walk: Sequences, goal: Goal) -> Outcome:
     widths = walk.ends[..., 1] - walk.ends[..., 0]
     places = walk.places if goal.place else None
     stops = stopping.stop(widths, items.scale.size, goal.target, stopping.grouped(items.cell), places=places)
@@ -189,23 +156,23 @@ def by_sequence(items: Items, walk: Sequences, goal: Goal) -> Outcome:
     return Outcome(claimed, walk.tracks)
 
 
-def by_learning(items: Items, goal: Goal, name: str, *, seed: int, folds: int, draws: int) -> Outcome:
-    """Outcome of stopping items by rules that are learnt from other groups, in folds."""
+def learnt_outcome(items: Items, goal: Goal, name: str, *, seed: int, folds: int, draws: int) -> Outcome:
+    """Outcome of rules that are learnt from the other folds of groups."""
     count = int(items.group.max()) + 1
     fold = resampling.folds(count, folds, seed=seed, name=name)[items.group]
     m = len(items.values)
     tracks, numbers = np.full(items.values.shape, np.nan), np.full((3, m), np.nan)
     stops, learnt = stopping.Stops(np.zeros(m, dtype=int), np.zeros(m, dtype=int)), []
     for one in np.unique(fold):
-        others, own = items.only(fold != one), items.only(fold == one)
+        others, held_out = items.only(fold != one), items.only(fold == one)
         rng = randomness.generator(seed, "adaptive budget", name, int(one))
         rule = boundary.learn(others.values, others.group, others.cell, items.scale, goal, draws=draws, rng=rng)
-        walk = boundary.paths(own.read, rule.offsets[own.order], rule.spread, items.scale)
-        made = boundary.claims(walk, rule.factor, goal, items.scale, stopping.grouped(own.cell))
+        walk = boundary.paths(held_out.read, rule.offsets[held_out.order], rule.spread, items.scale)
+        claims = boundary.claims(walk, rule.factor, goal, items.scale, stopping.grouped(held_out.cell))
         rows = fold == one
-        for column, part in zip(stops, made.stops, strict=True):
+        for column, part in zip(stops, claims.stops, strict=True):
             column[rows] = part
-        numbers[:, rows] = made.estimate, made.low, made.high
+        numbers[:, rows] = claims.estimate, claims.low, claims.high
         tracks[rows] = walk.estimate
         learnt.append((rule.factor, rule.n_groups))
     factor, groups = np.mean(learnt, axis=0)
@@ -223,9 +190,9 @@ def _rows(
     for number, target in enumerate(targets):
         for word, place in GOALS.items():
             goal = Goal(float(target), place, alpha)
-            outcomes = {SEQUENCE: by_sequence(items, walk, goal)}
+            outcomes = {SEQUENCE: sequence_outcome(items, walk, goal)}
             if several:
-                outcomes[LEARNT] = by_learning(items, goal, name, **options)
+                outcomes[LEARNT] = learnt_outcome(items, goal, name, **options)
             for rule, outcome in outcomes.items():
                 shared = {"rule": rule, "goal": word, "target": goal.target}
                 shared |= {"factor": outcome.factor, "n_learning": outcome.n_learning}
@@ -281,13 +248,12 @@ def _quantities(
 
 
 def _compared(items: Items, outcome: Outcome, goal: Goal) -> dict[str, tuple[np.ndarray, tuple[float, float]]]:
-    """Reads and errors of a rule, and the errors if every item gets the same number of reads."""
     claimed, truth, size = outcome.claims, items.truth, items.scale.size
     fixed = outcome.tracks - truth[:, None]
-    own = np.column_stack([claimed.stops.reads, (claimed.estimate - truth) ** 2])
+    measures = np.column_stack([claimed.stops.reads, (claimed.estimate - truth) ** 2])
     half = goal.target / 2 + _ROUNDING
     out = np.abs(claimed.estimate - truth) > half
-    table = np.column_stack([np.ones(len(truth)), own, out, fixed**2, np.abs(fixed) > half]).astype(float)
+    table = np.column_stack([np.ones(len(truth)), measures, out, fixed**2, np.abs(fixed) > half]).astype(float)
     sums = resampling.left_out_sums(table, items.group)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums[:, 1:] / sums[:, :1]

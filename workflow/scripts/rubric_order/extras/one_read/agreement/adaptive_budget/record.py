@@ -54,7 +54,7 @@ RESULT = Result(
         " item. Saved: calls saved against equally many reads of every item with the same error.",
     ),
     figure=Shown(
-        block={**v.by_strategy(v.OF_ONE_SET_OR_RECORDED), "readout": v.READOUT_OF_SCORES, **v.panels(2.4)},
+        block={**v.strategy_rows(v.OF_ONE_SET_OR_RECORDED), "readout": v.READOUT_OF_SCORES, **v.panels(2.4)},
         caption="Error of an item's estimate, in points, against its mean over all of its orderings (strategy"
         " {strategy}), by the mean number of reads per item. Complete reads are replayed in random order. Lines are for"
         " the same number of reads of every item: as they are, and without what each ordering adds in other groups.",

@@ -1,4 +1,4 @@
-"""Advice: the groups, items, orderings and repeats that a study needs for a goal, predicted from a pilot's reads."""
+"""Options of a further study."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -41,15 +41,9 @@ def estimate(
 ) -> pd.DataFrame:
     """Options of a further study, each with the precision that the reads of a pilot predict.
 
-    Returns:
-        Several rows per combination of `KEYS` and `readout`. Goals of cards (`goals.OF_CARDS`) use only one readout of
-        a judge: ``soft`` if there are option probabilities, else ``hard``. A row's `kind` is one of:
-
-        - ``option``: a study that could be made, with its strategy (`design`), its keys of config and calls, the
-          predicted value of the goal (`estimate`), and whether the target is reached (`meets`). `flag` names the parts
-          of variances whose estimates were below 0.
-        - ``curve``: the same columns for further numbers of groups, for a figure.
-        - ``refused``: no prediction; `flag` says why.
+    Goals of cards (`goals.OF_CARDS`) use one readout of a judge: ``soft`` if there are option probabilities. `kind` is
+    ``option`` (strategy `design`, its config and calls; `flag` names variances below 0), ``curve`` (further numbers of
+    groups, for a figure) or ``refused`` (`flag` has the reason).
 
     Source: ours; variances as in generalisability theory (Brennan, 2001).
     """
@@ -72,9 +66,9 @@ def estimate(
     columns += ["like_pilot"]
     columns += ["groups", "calls", "cost", "estimate", "ci_low", "ci_high", "value", "meets", "affordable", "config"]
     columns += ["flag"]
-    table = tidy.from_rows(rows, [*columns, "n_items", "n_clusters"])
-    given = {"target": target, "budget": budget}
-    table = table.assign(goal=goal, cluster="group", **{k: np.nan if v is None else v for k, v in given.items()})
+    table = tidy.make_table(rows, [*columns, "n_items", "n_clusters"])
+    aims = {"target": target, "budget": budget}
+    table = table.assign(goal=goal, cluster="group", **{k: np.nan if v is None else v for k, v in aims.items()})
     return table.assign(method=METHOD, confidence=confidence, seed=seed)
 
 
@@ -113,6 +107,5 @@ def _row(option: Option) -> Row:
 
 
 def config(option: Option) -> str:
-    """Keys of a study, in YAML on one line."""
     budget = "" if option.design.budget is None else f"budget: {option.design.budget}, "
     return f"{{strategies: [{option.design.strategy}], {budget}sample: {option.groups}}}"

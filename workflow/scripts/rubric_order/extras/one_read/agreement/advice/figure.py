@@ -61,9 +61,9 @@ def _name(row: dict[str, object]) -> str:
 
 
 def _draw_panel(axis: Axes, block: pd.DataFrame, names: list[str]) -> None:
-    own = block.assign(name=[_name(row) for row in block.to_dict("records")])
+    curves = block.assign(name=[_name(row) for row in block.to_dict("records")])
     for place, name in enumerate(names):
-        line = rows_with(own, name=name).sort_values("calls")
+        line = rows_with(curves, name=name).sort_values("calls")
         x, y = line["calls"].to_numpy(dtype=float), line["estimate"].to_numpy(dtype=float)
         look = style.look(place) | {"markersize": style.scaled(2.5), "linewidth": style.scaled(1.1)}
         axis.errorbar(x, y, label=name, **look)

@@ -58,7 +58,7 @@ RESULT = Result(
     ),
     figure=Shown(
         title="Precision by calls, figure",
-        block={**v.by_strategy(v.OF_PILOT), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
+        block={**v.strategy_rows(v.OF_PILOT), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
         caption="Precision of a further study by its calls, predicted from the reads under strategy {strategy} (the"
         " pilot). Groups are as large as those of the pilot. Curves start at the fewest groups with which errors are"
         " known well. Bands are {bootstrap[confidence]:.0%} intervals by the pilot's own uncertainty, over its groups."

@@ -1,4 +1,4 @@
-"""Error of single reads with and without a correction that is learnt from a balanced study."""
+"""Error of single reads, calibrated and not."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,10 +33,8 @@ class Corrected(NamedTuple):
 
     Attributes:
         name: one of `FOLDS`, `GROUPS`, `SCORES`, `REGRESSED`.
-        versions: for each draw of the groups to learn from, the calibrated score of each item in each ordering, shape
-            (m, D).
-        n_learning: number of groups from which the calibration was learnt, mean over folds.
-        reads: number of reads of these groups, mean over folds or draws.
+        versions: for each draw of the groups learnt from, calibrated scores, shape (m, D).
+        n_learning, reads: number of groups learnt from, and of their reads, means over folds or draws.
     """
 
     name: str
@@ -55,41 +53,14 @@ def estimate(
     draws: int = 20,
     interactions: bool = True,
 ) -> pd.DataFrame:
-    """Error of an item's score from few reads, against the item's mean over other orderings.
+    """Error of an item's score from few reads, against the item's mean over other orderings (docs/calibration.md).
 
-    Returns:
-        One row per combination of `KEYS`, `readout`, `design`, `reads`, `calibration`, `n_learning` and `quantity`.
-        Clusters are groups.
+    `calibration`: ``none``; ``folds``, learnt on the other folds; ``groups``, on `n_learning` random groups;
+    ``regressed`` and ``scores``, expected mean of items with the written score, at its position or at any.
 
-        `design` is one of:
-
-        - ``usual``: one read in the ordering 1 to n.
-        - ``random``: `reads` reads in different orderings of a half.
-        - ``rotated``: one read, with the orderings taken in turn from item to item.
-        - ``opposite``: one read in an ordering and one in its reverse.
-        - ``balanced``: one read in each ordering of a half.
-
-        `calibration` is one of:
-
-        - ``none``: no calibration.
-        - ``folds``: learnt on the other folds.
-        - ``groups``: learnt on `n_learning` groups that are drawn at random.
-        - ``regressed``: like ``folds``, with regression to the mean: a written score is replaced by the expected mean
-          of items with this score at this position.
-        - ``scores``: regression to the mean alone: a written score is replaced by the expected mean of items with this
-          score, at whatever position it stood.
-
-        `quantity` is one of:
-
-        - ``rmse``: root mean square error in points.
-        - ``error``: like ``rmse``, without the part that the error of the other half's mean adds.
-        - ``shift``: mean error, which is the bias of the mean of a system's scores.
-        - ``slope``: points by which scores differ for each point by which items' balanced means differ.
-        - ``slope_systems``: the same for the means of systems (column `candidate`).
-        - ``pass_shift``: share of scores that pass minus share of targets that pass.
-        - ``pearson``: r with human scores.
-        - ``rmse_ratio``: ``rmse`` with calibration divided by ``rmse`` without.
-        - ``rmse_change``, ``pearson_change``: ``rmse`` or ``pearson`` with calibration, minus the value without.
+    ``rmse`` includes the target's own error, ``error`` does not. ``shift`` is the mean error, ``slope`` and
+    ``slope_systems`` points per point of balanced means of items and of candidates, ``pass_shift`` the error of the
+    pass share. ``..._ratio`` and ``..._change`` compare with no calibration.
 
     Source: ours; see `model.Calibration`.
     """
@@ -116,7 +87,7 @@ def estimate(
             parts += [(common | shared, columns) for shared, columns in rows]
     columns = [*KEYS, "readout", "cluster", "design", "reads", "calibration", "n_learning", "calls", "quantity"]
     columns += ["estimate", "ci_low", "ci_high", "n_items", "n_rated", "n_incomplete", "n_clusters", "method"]
-    table = tidy.from_parts(parts, columns, {"reads": "int64", "n_learning": "float64"})
+    table = tidy.join_parts(parts, columns, {"reads": "int64", "n_learning": "float64"})
     return table.assign(confidence=confidence, seed=seed)
 
 
@@ -131,7 +102,6 @@ def _systems(block: blocks.Block, laid: Laid) -> np.ndarray | None:
 def corrected(
     laid: Laid, name: str, *, seed: int, folds: int, groups: Sequence[int], draws: int, interactions: bool
 ) -> Iterator[Corrected]:
-    """Scores of all items by calibrations that were learnt on other groups."""
     evidence, count = laid.evidence(), int(laid.group.max()) + 1
     few = count < 2 * learning.FEWEST_GROUPS  # with two folds, one fold would have too few groups to learn from
     fold = resampling.folds(count, count if few else folds, seed=seed, name=name)
@@ -161,16 +131,14 @@ def corrected(
 
 
 def applied(model: Calibration, laid: Laid, rows: np.ndarray, *, regression: bool = False) -> np.ndarray:
-    """Calibrated scores of some items, shape (rows, D)."""
     if laid.probabilities is not None:
-        return model.of_probabilities(laid.probabilities[rows], laid.orderings)
+        return model.calibrate_probabilities(laid.probabilities[rows], laid.orderings)
     values = laid.values[rows]
-    shown = np.broadcast_to(laid.orderings, (*values.shape, model.n))
-    return model.of_scores(values, shown, regression=regression)
+    orderings = np.broadcast_to(laid.orderings, (*values.shape, model.n))
+    return model.calibrate_scores(values, orderings, regression=regression)
 
 
 def _expected(laid: Laid, values: np.ndarray) -> Iterator[tuple[str, int, errors.Expected]]:
-    """Each design with its number of reads, and the expectations of its scores and errors."""
     parts, levels = laid.halves, errors.levels(laid.halves.means(laid.values), laid.group)
     targets = levels[:, np.where(parts.second, 0, 1)]
     mark = (laid.orderings.shape[1] - 4) / 2  # half a level below the second highest, from the middle of the scale
@@ -211,7 +179,7 @@ def _rows(
 def _calibrated(
     laid: Laid, correction: Corrected, middle: float, human: np.ndarray
 ) -> dict[tuple[str, int], np.ndarray]:
-    """Moments of each design from calibrated scores: for each item, the mean over the calibrations not learnt on it."""
+    """Moments of each design: for each item, the mean over the calibrations not learnt on it."""
     totals: dict[tuple[str, int], np.ndarray] = {}
     times = np.zeros(len(human))
     for version in correction.versions:
@@ -229,10 +197,9 @@ class Sample(NamedTuple):
     """Items of some estimates.
 
     Attributes:
-        levels: moments of each item's halves, shape (m, 4), see `errors.level_moments`; 0 for items that do not count.
+        levels: `errors.level_moments` of each item, shape (m, 4); 0 for items that do not count.
         group: index of each item's group, from 0, shape (m,).
-        system: indicator of each item's system, shape (m, n_systems); None without systems.
-        confidence: nominal coverage of the intervals, such as 0.95.
+        system: indicators of systems, shape (m, n_systems), or None.
     """
 
     levels: np.ndarray
@@ -240,7 +207,7 @@ class Sample(NamedTuple):
     system: np.ndarray | None
     confidence: float
 
-    def of_systems(self, moments: np.ndarray) -> np.ndarray:
+    def system_slopes(self, moments: np.ndarray) -> np.ndarray:
         """Slope of systems' mean scores over their balanced means: over all groups, then without each part."""
         used, error, target = (moments[:, errors.COLUMNS.index(name)] for name in ("used", "error", "target"))
         columns = [used, error + target, target, self.levels[:, 1], self.levels[:, 2]]
@@ -249,7 +216,7 @@ class Sample(NamedTuple):
         with np.errstate(invalid="ignore", divide="ignore"):
             count, means = sums[:, 0], np.moveaxis(sums[:, 1:] / sums[:, [0]], 1, 0)
             x, t, first, second = (
-                own - (count * own).sum(1, keepdims=True) / count.sum(1, keepdims=True) for own in means
+                mean - (count * mean).sum(1, keepdims=True) / count.sum(1, keepdims=True) for mean in means
             )
             slope: np.ndarray = (count * x * t).sum(axis=1) / (count * first * second).sum(axis=1)
         return slope
@@ -267,7 +234,7 @@ def _estimates(
     estimated = {"rmse": (now.rmse, np.log, np.exp), "error": (now.error, None, None), "shift": (now.shift, None, None)}
     estimated |= {"slope": (now.slope, None, None), "pass_shift": (now.pass_shift, None, None)}
     if sample.system is not None:
-        estimated["slope_systems"] = (sample.of_systems(moments), None, None)
+        estimated["slope_systems"] = (sample.system_slopes(moments), None, None)
     estimated["pearson"] = (now.pearson, np.arctanh, np.tanh)
     if before is not None:
         old = summaries[1]

@@ -69,7 +69,7 @@ RESULT = Result(
         " to the second highest level or more. Intervals take calibrations as learnt.",
     ),
     figure=Shown(
-        block={**v.by_strategy(v.OF_ONE_SET_OR_RECORDED), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
+        block={**v.strategy_rows(v.OF_ONE_SET_OR_RECORDED), "readout": v.READOUT_OF_SCORES, **v.panels(2.2)},
         caption="Error of an item's score, in points, by calls per item, with and without calibration (strategy"
         " {strategy}). Target: the item's mean over the half of its orderings that the score has no part in, adjusted"
         " for that half's effect in other groups (cross-fitted). Bars are {bootstrap[confidence]:.0%} jackknife"

@@ -1,4 +1,4 @@
-"""Means, differences and pass rates of people's scores, from a judge's scores and from labels of some groups."""
+"""Corrected means of people's scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -37,13 +37,12 @@ WORDS = ["criterion", "readout", "cluster", "target", "candidate", "other", "est
 
 
 class Options(NamedTuple):
-    """Options of `of_items`.
+    """Options of `item_rows`.
 
     Attributes:
-        confidence: nominal coverage.
         scale: least and greatest score that people can give.
-        passes: lowest human score that passes, and lowest score of the judge that passes, both on people's scale.
-        reference: candidate with which the other candidates are compared; by default the first candidate by name.
+        passes: lowest passing score of people and of the judge, on people's scale.
+        reference: candidate that others are compared with; None: the first by name.
         margins: margins of error, in points, for which numbers of groups are computed.
     """
 
@@ -66,58 +65,40 @@ def estimate(
     margins: Sequence[float] = MARGINS,
     groups: int | None = None,
 ) -> pd.DataFrame:
-    """Means, differences and pass rates of people's scores: from labels alone, from the judge alone, and from both.
+    """Means, differences and pass rates: from labels alone, from the judge alone, and from both.
 
-    Returns:
-        One row per combination of `KEYS`, criterion (``all``: pooled), `readout`, `target`, `candidate`, `other`,
-        `estimator`, `quantity` and `margin`. Clusters are groups.
-
-        `target` is one of:
-
-        - ``mean``: the mean over all items.
-        - ``difference``: the mean of `candidate` minus the mean of `other`.
-        - ``pass_rate``: the share of items that pass.
-
-        `estimator` says how it is estimated:
-
-        - ``labels``: from labels alone.
-        - ``judge``: from the judge alone.
-        - ``corrected``: from both, with the `weight` of the judge, see `corrected.corrected`.
-        - ``rogan_gladen``: a pass rate from both, see `pass_rates.rogan_gladen`.
-        - ``all_labels``: from all labels, including hidden labels.
-
-    Source: see `corrected.corrected` and `pass_rates.rogan_gladen`.
+    ``difference`` is `candidate` less `other`. ``corrected`` has the `weight` of the judge (`corrected.corrected`),
+    ``rogan_gladen`` is by the judge's errors (`pass_rates.rogan_gladen`), ``all_labels`` includes hidden labels.
     """
     rows: list[Row] = []
     for block in blocks.blocks(scores):
         dataset = block.keys["dataset"]
         scale = (human_scales or {}).get(dataset, HUMAN_SCALE)
-        passes = None if human_pass is None else (human_pass, _on_scale(judge_pass, block.n, scale, human_pass))
+        passes = None if human_pass is None else (human_pass, _rescaled_score(judge_pass, block.n, scale, human_pass))
         options = Options(confidence, scale, passes, reference, margins)
         people = block.items.rename(columns={"human_score": "human"})
         if people["human"].isna().all():
             continue
         hidden = people.assign(human=people["human"].where(_drawn(people, groups, seed, dataset)))
         for readout, values in block.readouts():
-            given = (~np.isnan(values)).sum(axis=1)
-            means = np.where(given > 0, np.nansum(values, axis=1) / np.maximum(given, 1), np.nan)
+            n_labels = (~np.isnan(values)).sum(axis=1)
+            means = np.where(n_labels > 0, np.nansum(values, axis=1) / np.maximum(n_labels, 1), np.nan)
             judge = scale[0] + (means - 1) * (scale[1] - scale[0]) / (block.n - 1)
             items = hidden.assign(judge=judge, everybody=people["human"])
             for criterion, chosen in item_scores.criterion_masks(items["criterion"]):
                 common = block.keys | {"criterion": criterion, "readout": readout, "cluster": "group"}
-                rows += [common | row for row in of_items(items[chosen], options)]
+                rows += [common | row for row in item_rows(items[chosen], options)]
     return multiplicity.adjust(as_table(rows).assign(confidence=confidence, seed=seed), "p")
 
 
 def as_table(rows: list[Row]) -> pd.DataFrame:
-    """Table of the rows of `of_items`. Rows may also have the columns of `KEYS`."""
     columns = [*KEYS, *WORDS[:-2], "margin", "estimate", "ci_low", "ci_high", "p", "se", "df", "weight"]
     columns += ["n_items", "n_labels", "n_clusters", "n_labelled", "n_effective", "n_unscored", "flag", "method"]
     words = dict.fromkeys(WORDS, "")
-    return tidy.from_rows([words | row for row in rows], columns, {"target": "str"})
+    return tidy.make_table([words | row for row in rows], columns, {"target": "str"})
 
 
-def _on_scale(score: float | None, n: int, scale: Sequence[float], otherwise: float) -> float:
+def _rescaled_score(score: float | None, n: int, scale: Sequence[float], otherwise: float) -> float:
     return otherwise if score is None else scale[0] + (score - 1) * (scale[1] - scale[0]) / (n - 1)
 
 
@@ -129,21 +110,20 @@ def _drawn(items: pd.DataFrame, groups: int | None, seed: int, dataset: str) -> 
     return items["group_id"].isin(rng.choice(labelled, size=groups, replace=False)).to_numpy()
 
 
-def of_items(items: pd.DataFrame, options: Options) -> Iterator[Row]:
-    """Rows for all items together, for the items of each candidate, and for differences from the reference."""
+def item_rows(items: pd.DataFrame, options: Options) -> Iterator[Row]:
     targets = [MEAN] if options.passes is None else [MEAN, PASS_RATE]
     candidates = _candidates(items)
     for candidate in [EVERY, *candidates] if len(candidates) > 1 else [EVERY]:
-        own = items if candidate == EVERY else items[items["candidate"] == candidate]
+        selection = items if candidate == EVERY else items[items["candidate"] == candidate]
         for target in targets:
-            yield from _of_target(own, options, {"target": target, "candidate": candidate})
+            yield from _target_rows(selection, options, {"target": target, "candidate": candidate})
     if len(candidates) > 1:
         reference = options.reference if options.reference in candidates else candidates[0]
         for candidate in candidates:
             if candidate != reference:
-                own = items[items["candidate"].isin([candidate, reference])]
+                selection = items[items["candidate"].isin([candidate, reference])]
                 compared = {"target": DIFFERENCE, "candidate": candidate, "other": reference}
-                yield from _of_target(own, options, compared)
+                yield from _target_rows(selection, options, compared)
 
 
 def _candidates(items: pd.DataFrame) -> list[str]:
@@ -151,16 +131,16 @@ def _candidates(items: pd.DataFrame) -> list[str]:
     return sorted(labelled.index[labelled >= corrected.FEWEST])
 
 
-def _of_target(items: pd.DataFrame, options: Options, names: Row) -> Iterator[Row]:
+def _target_rows(items: pd.DataFrame, options: Options, names: Row) -> Iterator[Row]:
     human, judge = (items[column].to_numpy(dtype=float) for column in ("human", "judge"))
     everybody = items["everybody"].to_numpy(dtype=float) if "everybody" in items else human
     group = pd.factorize(items["group_id"], sort=True)[0]
-    given = ~np.isnan(human)
+    labelled = ~np.isnan(human)
     counts = {
         "n_items": len(items),
-        "n_labels": int(given.sum()),
+        "n_labels": int(labelled.sum()),
         "n_clusters": int(group.max()) + 1,
-        "n_labelled": len(np.unique(group[given])),
+        "n_labelled": len(np.unique(group[labelled])),
         "n_unscored": int(np.isnan(judge).sum()),
     }
     least, most = options.scale
@@ -179,19 +159,19 @@ def _of_target(items: pd.DataFrame, options: Options, names: Row) -> Iterator[Ro
     selected = SELECTED if selection.p < LEVEL else ""
     row = {"estimator": JUDGE, "quantity": "labelled_less_others", "flag": selected, "method": METHODS[SELECTED]}
     yield common | row | selection.interval.columns() | {"p": selection.p}
-    for estimator, value, flag in _values(sums, options.confidence, arguments, bool(given.all())):
+    for estimator, value, flag in _values(sums, options.confidence, arguments, bool(labelled.all())):
         yield common | _row(estimator, value, flag or ("" if estimator == JUDGE else selected))
-    if (~np.isnan(everybody)).sum() > given.sum():
+    if (~np.isnan(everybody)).sum() > labelled.sum():
         of_all = corrected.sums(everybody, judge, group, kind, kinds)
         value = corrected.corrected(of_all, options.confidence, weight=0.0, **arguments)
-        shown = {
+        all_counts = {
             "n_labels": int((~np.isnan(everybody)).sum()),
             "n_labelled": value.n_labelled,
             "n_effective": value.effective,
         }
-        yield common | shown | _row(HIDDEN, value, "")
+        yield common | all_counts | _row(HIDDEN, value, "")
     if names["target"] == PASS_RATE:
-        yield from (common | row for row in _by_errors(human, judge, group, options.confidence))
+        yield from (common | row for row in _rogan_gladen_rows(human, judge, group, options.confidence))
     yield from (common | row for row in _labels_needed(sums, options, arguments))
 
 
@@ -215,7 +195,7 @@ def _row(estimator: str, value: corrected.Corrected, flag: str) -> Row:
     return row | value.interval.columns() | {"se": value.se, "df": value.df} | weight
 
 
-def _by_errors(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confidence: float) -> Iterator[Row]:
+def _rogan_gladen_rows(human: np.ndarray, judge: np.ndarray, group: np.ndarray, confidence: float) -> Iterator[Row]:
     by_errors = pass_rates.rogan_gladen(human, judge, group, confidence)
     common = {"estimator": BY_ERRORS, "method": METHODS[BY_ERRORS]}
     yield common | {"quantity": "value", "flag": by_errors.problem} | by_errors.rate.columns()

@@ -96,23 +96,23 @@ def _written(candidate: str, other: str) -> str:
 def _draw_needed(axis: Axes, block: pd.DataFrame, target: str) -> None:
     """Draw the margin of error against the number of labelled groups, for all items or for the first difference."""
     candidate, other = _names(block)[0]
-    own = rows_with(block, candidate=candidate, other=other)
+    target_rows = rows_with(block, candidate=candidate, other=other)
     for estimator, line in (("labels", "-"), ("corrected", "--")):
-        rows = rows_with(own, quantity="groups_needed", estimator=estimator).dropna(subset="estimate")
+        rows = rows_with(target_rows, quantity="groups_needed", estimator=estimator).dropna(subset="estimate")
         look = style.look(list(ESTIMATORS).index(estimator)) | {"markersize": style.scaled(3), "linestyle": line}
         look.pop("elinewidth")
         ordered = rows.sort_values("margin")
         axis.plot(ordered["estimate"], ordered["margin"], label=ESTIMATORS[estimator], **look)
     axis.set_xscale("log")
     axis.set_yscale("log")
-    margins = np.sort(rows_with(own, quantity="groups_needed")["margin"].unique())
+    margins = np.sort(rows_with(target_rows, quantity="groups_needed")["margin"].unique())
     axis.set_yticks(margins, [f"±{margin:g}" for margin in margins])
     axis.set_ylim(margins[0] / 1.2, margins[-1] * 1.2)
     axis.yaxis.set_minor_formatter(NullFormatter())
     axis.yaxis.set_minor_locator(plt.NullLocator())
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axis.xaxis.set_minor_formatter(NullFormatter())
-    groups = own["n_clusters"].iloc[0]
+    groups = target_rows["n_clusters"].iloc[0]
     axis.axvline(groups, color="0.45", linestyle=":", linewidth=style.scaled(0.9), label="groups that there are")
     axis.set_title(_written(candidate, other).replace("\n", " "))
     axis.set_ylabel("Margin of error")

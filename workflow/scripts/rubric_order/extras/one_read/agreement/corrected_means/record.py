@@ -76,7 +76,7 @@ RESULT = Result(
     ),
     figure=Shown(
         block={
-            **v.by_strategy(v.OF_SCORES_OR_RECORDED),
+            **v.strategy_rows(v.OF_SCORES_OR_RECORDED),
             "criterion": v.Key("str", "all", "Criterion to show. `all` shows the criteria together."),
             "target": v.Key(
                 "Literal['mean', 'difference', 'pass_rate']",

@@ -49,7 +49,7 @@ def _needed(row: Mapping[str, Any]) -> str:
     return " / ".join("" if pd.isna(number) else f"{number:,.0f}" for number in numbers)
 
 
-def _by_errors(rows: pd.DataFrame) -> Iterator[Column]:
+def _error_columns(rows: pd.DataFrame) -> Iterator[Column]:
     if rows["target"].eq("pass_rate").any():
         yield Estimated("by_errors", ".3f", name="by errors", missing="cannot tell", where=_is_rate)
 
@@ -68,7 +68,7 @@ TABLE = Table(
         Estimated("labels_alone", ".3f", name="labels alone"),
         Estimated("judge_alone", ".3f", name="judge alone"),
         Estimated("corrected", ".3f"),
-        _by_errors,
+        _error_columns,
         Estimated("all_labels", ".3f", name="all labels", missing="", when=known("all_labels")),
         Number("weight", ".2f"),
         Estimated("label_share", ".2f", name="labels", missing=""),

@@ -41,13 +41,13 @@ class Calibration(NamedTuple):
     counts: np.ndarray | None = None
     about: Mapping[str, str] = MappingProxyType({})
 
-    def of_probabilities(self, probabilities: np.ndarray, orderings: np.ndarray) -> np.ndarray:
+    def calibrate_probabilities(self, probabilities: np.ndarray, orderings: np.ndarray) -> np.ndarray:
         """Expected score of each read without position effects, shape (...), from probabilities by position with any
         sum; NaN if unknown or all 0.
 
         >>> worth = np.log([4.0, 1.0, 1.0])
         >>> calibration = Calibration(3, worth - worth.mean(), np.zeros((3, 3)), None, 30, 30, 180)
-        >>> calibration.of_probabilities(np.array([0.5, 0.25, 0.25]), np.array([1, 2, 3])).round(3)
+        >>> calibration.calibrate_probabilities(np.array([0.5, 0.25, 0.25]), np.array([1, 2, 3])).round(3)
         np.float64(2.2)
         """
         if self.position is None or self.interaction is None:
@@ -56,7 +56,7 @@ class Calibration(NamedTuple):
         with np.errstate(invalid="ignore", divide="ignore"):
             return (weights * orderings).sum(axis=-1) / weights.sum(axis=-1)
 
-    def of_scores(self, scores: np.ndarray, orderings: np.ndarray, *, regression: bool = False) -> np.ndarray:
+    def calibrate_scores(self, scores: np.ndarray, orderings: np.ndarray, *, regression: bool = False) -> np.ndarray:
         """Calibrated score in place of each written score, shape (...): plus `expected` less its mean over positions,
         less `shift`; it can lie outside 1 to n, so that means stay right.
 

@@ -97,8 +97,8 @@ def _applied(part: pd.DataFrame, readout: Readout, fold: np.ndarray, models: dic
             continue
         if readout == Readout.SOFT:
             shares = blocks.matrix_of(part[READOUTS[readout]].to_numpy()[rows])
-            values[rows] = model.of_probabilities(shares, orderings[rows])
+            values[rows] = model.calibrate_probabilities(shares, orderings[rows])
         else:
             written = part[VALUES[readout]].to_numpy(dtype=float, na_value=np.nan)[rows]
-            values[rows] = model.of_scores(written, orderings[rows])
+            values[rows] = model.calibrate_scores(written, orderings[rows])
     return values
