@@ -289,7 +289,7 @@ def _part(share: float) -> str:
 def _copy_facts(evidence: Evidence) -> Iterator[tuple[str, str]]:
     """Items that are likely one item under several names. They count as independent, so results look too sure."""
     if evidence.n_copies:
-        equal = "option probabilities" if evidence.soft else "written scores"
+        equal = "option probabilities" if evidence.soft else "written scores, not all one score,"
         counted = _count(evidence.n_copies, "item")
         most = evidence.n_copies >= evidence.n_items / 2
         alike = "; or a judge that answers many items alike" if most or not evidence.soft else ""
