@@ -39,6 +39,7 @@ CONTRADICTIONS = [
     ("All effects are smaller than their margins", "Not excluded"),
     ("As far as the order goes, one ordering is enough", "verage"),
     ("read each one twice", "the repeats are"),
+    ("no test finds a preference for a position", "to the log-odds of the score"),
     ("hardly a score changes", "jumps where probabilities move little"),
     ("No read has a score", "shifts the mean score by"),
     ("no order changed a score", "Not every score was shown often enough"),

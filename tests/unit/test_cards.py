@@ -691,7 +691,7 @@ UNSEEN = {"points": 0.6, "usual": 0.9}
             PREFERS | FOUND,
             cause("scale", ordering="3 2 1", times=2.0, tests={"preference": 0.4}),
             "biased",
-            "Ordering 3 2 1 is 2.0 times as sure as others. With that, no test finds a preference",
+            "Ordering 3 2 1 is 2.0 times as sure as others. Then no test finds a preference",
         ),
         (
             {},

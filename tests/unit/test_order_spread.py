@@ -289,6 +289,16 @@ def test_the_card_of_the_demo_has_the_number_that_the_docs_name():
     assert f"In the card of the demo, the line has `{value}`" in page
 
 
+def test_a_cause_of_one_finding_does_not_deny_another():
+    """In the demo, one ordering explains the interaction, and positions are preferred without it, too."""
+    scores = pd.read_parquet(DEMO).query("strategy == 'balanced'").reset_index(drop=True)
+    (made,) = card.cards(estimates.card_statistics(scores))
+    reasons = " ".join(made.verdict.reasons)
+    assert "Position 5 adds +0.46" in reasons
+    assert "Without ordering 2 3 4 5 1, no test finds that positions differ for high and low scores" in reasons
+    assert "finds a preference" not in reasons
+
+
 @pytest.mark.parametrize(
     ("needed", "at_most", "words"),
     [

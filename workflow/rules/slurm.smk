@@ -1,4 +1,4 @@
-"""What SLURM's job arrays need beyond Snakemake's executor; elsewhere, nothing."""
+"""Additions to Snakemake's executor for SLURM's job arrays; elsewhere, nothing."""
 
 from rubric_order.judging import slurm_arrays
 

@@ -1,4 +1,4 @@
-"""What judging will take, and how far it is: reports on the moment, which are made anew whenever they are asked for."""
+"""Cost and progress of judging: reports on the moment, which are made anew whenever they are asked for."""
 
 
 rule plan_cost:

@@ -71,8 +71,7 @@ def _effect(evidence: Evidence, verdict: verdicts.Verdict) -> Iterator[str]:
         yield "scores that are missing could explain what was found"
     elif row.small:
         yield f"no order moves the {of} by {row.margin:g} points or more"
-        left = [OPEN[other.name] for other in verdict.table if other.required and not other.small]
-        if left and verdict.word == verdicts.CANNOT_TELL:
+        if left := [OPEN[other.name] for other in verdict.table if other.required and not other.small]:
             yield f"not shown to be small: what {' and what '.join(left)}"
     elif not math.isnan(reach) and reach <= verdicts.UNBOUNDED:
         yield f"an order could move the {of} by up to {max(reach, row.margin):.2f} points"

@@ -26,11 +26,8 @@ def list_text(values: Iterable[float]) -> str:
     numbers = list(values)
     largest = max((abs(value) for value in numbers if not math.isnan(value)), default=0.0)
     decimals = 1 - math.floor(math.log10(largest)) if ROUNDING < largest < WRITTEN_AS_0 else 2
-    signed = (f"{value:+z.{decimals}f}" for value in numbers)
-    return ", ".join(
-        "not known" if math.isnan(value) else text.lstrip("+") if float(text) == 0 else text
-        for value, text in zip(numbers, signed, strict=True)
-    )
+    texts = (f"{value:+z.{decimals}f}" if not math.isnan(value) else "not known" for value in numbers)
+    return ", ".join(text.lstrip("+") if text.strip("+0.") == "" else text for text in texts)
 
 
 def p_text(p: float) -> str:

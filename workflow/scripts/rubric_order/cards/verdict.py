@@ -69,7 +69,11 @@ EFFECTS = {
 }
 SMALL = "Detectable, but smaller than the margin"
 ONLY_POINTS = "only mean scores are compared"
-NO_POSITION = "no test finds a preference for a position"
+NO_FINDING = {
+    POINTS: "no test finds a shift of the mean score",
+    LOG_ODDS: "no test finds a preference for a position",
+    INTERACTION: "no test finds that positions differ for high and low scores",
+}
 MISSED = 0.05  # probability of seeing no change, if the share that changes is at its upper bound
 UNBOUNDED = 20.0  # log-odds or points; a larger end of an interval bounds nothing
 
@@ -186,7 +190,7 @@ def _explaining(evidence: Evidence, name: str) -> Iterator[Cause]:
             left = order_tests.findings(order_tests.adjusted(raised, evidence.n, evidence.deciding))
             explains = not any(key in left for key in tests)
             if explains or (row["cause"] == cause_names.FAILURES and row["p"] <= cause_names.LEVEL):
-                yield Cause(row["cause"], _cause_words(row), explains)
+                yield Cause(row["cause"], _cause_words(row, name), explains)
 
 
 def differs(evidence: Evidence) -> bool:
@@ -195,14 +199,14 @@ def differs(evidence: Evidence) -> bool:
     return any(cause.explains and cause.name in of_orderings for cause in _explaining(evidence, LOG_ODDS))
 
 
-def _cause_words(row: Row) -> str:
-    """The sentence on a cause that was found."""
+def _cause_words(row: Row, name: str = LOG_ODDS) -> str:
+    """The sentence on a cause, and on what it explains."""
     if row["cause"] == cause_names.SCALE:
-        return f"Ordering {row['ordering']} is {row['times']:.1f} times as sure as others. With that, {NO_POSITION}."
+        return f"Ordering {row['ordering']} is {row['times']:.1f} times as sure as others. Then {NO_FINDING[name]}."
     if "orderings" in row:
         return f"With {row['orderings']} orderings, positions and single orderings cannot be separated: {ONLY_POINTS}."
     if row["cause"] == cause_names.ONE_ORDERING:
-        return f"Without ordering {row['ordering']}, {NO_POSITION}."
+        return f"Without ordering {row['ordering']}, {NO_FINDING[name]}."
     if "could" in row and row["p"] > cause_names.LEVEL:
         return (
             f"{percent(row['lost'])} of the reads have no score, and the others do not exclude that these would have "

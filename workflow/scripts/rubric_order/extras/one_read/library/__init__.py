@@ -1,1 +1,1 @@
-"""What `import rubric_order` offers of these methods, and asking in rounds for `certify --adaptive`."""
+"""Public functions of these methods, and rounds of calls for `certify --adaptive`."""
