@@ -34,8 +34,8 @@ LOSSES = [
 SIZES = r"([-+]?[\d.]+)(%?) \[([-+]?[\d.]+)%?, ([-+]?[\d.]+)%?\]"
 # No two of a pair stand on one card.
 CONTRADICTIONS = [
-    ("No test finds an effect of the order", "Detectable, but smaller"),
-    ("No test finds an effect of the order", "shifts the mean score by"),
+    ("No test finds an effect of the order over all items", "Detectable, but smaller"),
+    ("No test finds an effect of the order over all items", "shifts the mean score by"),
     ("All effects are smaller than their margins", "Not excluded"),
     ("As far as the order goes, one ordering is enough", "verage"),
     ("read each one twice", "the repeats are"),

@@ -624,7 +624,7 @@ MOVED = Spread("soft", Interval(0.15, 0.14, 0.16), 0.16, 0.1, "not shown", Inter
             {"interaction": Interval(), "p_interaction": math.nan, "small_interaction": Small("undecided", 0.2)},
             {"keys": PLAIN.keys | {"n": 2}},
             "equivalent",
-            "No test finds an effect of the order: p = 0.500; 0.03 or less is a finding.",
+            "No test finds an effect of the order over all items: p = 0.500; 0.03 or less is a finding.",
         ),
         ({"p_points": 0.029} | OPEN, {"keys": PLAIN.keys | {"n": 2}}, "biased", "p = 0.029"),
         # Reads that cannot answer.
@@ -848,7 +848,7 @@ def test_a_card_advises_what_its_table_lacks(readout, changes, words):
         (Simulation(interaction=1.0), 60, "biased", "Mean scores differ"),
         (Simulation(leniency=6, tolerance=0.4), 60, "cannot tell", "saturated"),
         (Simulation(preference="first"), 8, "cannot tell", "8 groups"),
-        (Simulation(), 1500, "equivalent", "No test finds an effect of the order"),
+        (Simulation(), 1500, "equivalent", "No test finds an effect of the order over all items"),
     ],
 )
 def test_judges_whose_bias_is_known(judge, groups, expected, why):
@@ -866,4 +866,4 @@ def test_two_orderings_without_a_difference_cannot_tell_and_name_what_was_seen()
     reasons = " ".join(made.verdict.reasons)
     assert "Not every score was shown often enough in every position (2 orderings)" in reasons
     assert "points from the mean of these orderings" in reasons
-    assert "No test finds an effect of the order: p = " in reasons
+    assert "No test finds an effect of the order over all items: p = " in reasons

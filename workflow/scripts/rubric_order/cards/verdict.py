@@ -214,9 +214,7 @@ def _cause_words(row: Row, name: str = LOG_ODDS) -> str:
         )
     if "position" in row:
         where = f"most often where an item's commonest score stands in position {row['position']} ({p_text(row['p'])})"
-        shift = (
-            f" Depending on these, the usual ordering shifts the mean by {_ends(row)} points." if "low" in row else ""
-        )
+        shift = f" Depending on these, the estimated shift is {_ends(row)} points." if "low" in row else ""
         return f"Scores are missing where it matters, {where}.{shift}"
     text = (
         f"Scores are missing where it matters: in {percent(row['share'])} of the reads of ordering {row['ordering']} "
@@ -225,7 +223,7 @@ def _cause_words(row: Row, name: str = LOG_ODDS) -> str:
     if "low" not in row:
         return text
     shift = f"{_ends(row)} points (at worst {_ends(row, 'worst_')})"
-    return f"{text} Depending on these, the usual ordering shifts the mean by {shift}."
+    return f"{text} Depending on these, the estimated shift by the usual ordering is {shift}."
 
 
 def _ends(row: Row, of: str = "") -> str:
@@ -411,7 +409,7 @@ def no_finding(tests: dict[order_tests.Test, float]) -> str:
     how = READ_AS[Readout.SOFT] if all(readout == Readout.SOFT for readout, _ in tests) else ""
     many = f" is the smallest of {len(tests)} tests, adjusted" if len(tests) > 1 else ""
     least = f"{p_text(min(tests.values()))}{many}; {order_tests.LEVEL:g} or less is a finding"
-    return f"No test finds an effect of the order{how}: {least}."
+    return f"No test finds an effect of the order over all items{how}: {least}."
 
 
 def _finding_words(evidence: Evidence, row: Estimand) -> str:
